@@ -4,6 +4,9 @@
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["note", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +19,7 @@ class Problem:
         where: "file:line", flag or variable, or None.
         accepted: what would have been accepted, or None.
         nearest: nearest valid spellings.
+        severity: "note" and "warning" let a command go on; only a warning counts for `--fail-on-warning`.
     """
 
     code: str
@@ -23,6 +27,7 @@ class Problem:
     where: str | None = None
     accepted: str | None = None
     nearest: tuple[str, ...] = field(default=())
+    severity: Severity = "error"
 
 
 class PlanError(Exception):

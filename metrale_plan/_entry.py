@@ -1,0 +1,156 @@
+"""Where the program starts: argv is split at the first `--`, output options are read, errors become exit codes."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+BUG_EXIT = 5
+INTERRUPTED_EXIT = 130
+
+FORMATS = ("table", "json")
+COLORS = ("auto", "always", "never")
+
+
+def main() -> None:
+    """Console script."""
+    try:
+        code = run(sys.argv[1:], os.environ, sys.stdout, sys.stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away; keep the interpreter from complaining about it at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)
+
+
+def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr: TextIO) -> int:
+    """One run of the program; returns its exit code. Reads the environment only from `environ`."""
+    split = argv.index("--") if "--" in argv else len(argv)
+    before, after = list(argv[:split]), tuple(argv[split + 1 :])
+    options, rest = take_output_options(before)
+    as_json = options["format"] == "json"
+    command = next((token for token in rest if not token.startswith("-")), "metrale-plan")
+
+    from metrale_plan.cli.invocation import Invocation
+    from metrale_plan.errors import InputError, PlanError
+
+    invocation = Invocation(
+        after=after, environ=environ, json=as_json, color=options["color"] or "auto", stdout=stdout, stderr=stderr
+    )
+    try:
+        _check_output_options(options)
+        if rest == ["--version"]:
+            from metrale_plan import __version__
+
+            stdout.write(f"metrale-plan {__version__}\n")
+            return 0
+        return _dispatch(rest, invocation)
+    except PlanError as error:
+        return _fail(invocation, command, error)
+    except KeyboardInterrupt:
+        return INTERRUPTED_EXIT
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if options["traceback"]:
+            raise
+        name = type(error).__name__
+        bug = InputError("MP200", f"a bug in metrale-plan: {name}: {error}; please report it, with --traceback's output")
+        bug.exit_code = BUG_EXIT
+        return _fail(invocation, command, bug)
+
+
+def take_output_options(tokens: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
+    """`--format`, `--color` and `--traceback` out of the tokens before `--`, wherever they stand.
+
+    They are taken before typer sees the line, so that a usage error can be told as JSON too.
+    """
+    found: dict[str, str | None] = {"format": None, "color": None, "traceback": None}
+    rest: list[str] = []
+    queue = list(tokens)
+    while queue:
+        token = queue.pop(0)
+        name, equals, inline = token.partition("=")
+        if name in ("--format", "--color"):
+            found[name[2:]] = inline if equals else queue.pop(0) if queue else ""
+        elif token == "--traceback":
+            found["traceback"] = "yes"
+        else:
+            rest.append(token)
+    return found, rest
+
+
+def _check_output_options(options: Mapping[str, str | None]) -> None:
+    from metrale_plan.errors import InputError
+    from metrale_plan.nearest import nearest
+
+    for name, allowed in (("format", FORMATS), ("color", COLORS)):
+        value = options[name]
+        if value is not None and value not in allowed:
+            raise InputError(
+                "MP211",
+                f"--{name} {value!r} is not known",
+                where=f"--{name}",
+                accepted=", ".join(allowed),
+                nearest=nearest(value, allowed),
+            )
+
+
+def _dispatch(tokens: list[str], invocation: object) -> int:
+    """Let typer parse and run a command; its usage errors become ours."""
+    from metrale_plan.cli.app import build_app
+
+    try:
+        result = build_app()(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
+    except Exception as error:
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            raise _usage_error(error) from None
+        raise
+    return result if isinstance(result, int) else 0
+
+
+def _usage_error(error: Exception) -> Exception:
+    """A typer usage error as ours: the flag or command it is about, and the nearest spellings."""
+    from metrale_plan.config.flags import by_spelling
+    from metrale_plan.errors import InputError
+    from metrale_plan.nearest import nearest
+    from metrale_plan.sources.argv import unknown_flag
+
+    option = getattr(error, "option_name", None)
+    kind = type(error).__name__
+    if kind == "NoSuchOption" and option:
+        return unknown_flag(str(option), also=getattr(error, "possibilities", None) or ())
+    message = error.format_message()  # type: ignore[attr-defined]
+    if kind == "BadOptionUsage" and option:
+        flag = by_spelling().get(str(option))
+        accepted = flag.kind.accepted if flag else None
+        return InputError("MP212", message, where=str(option), accepted=accepted)
+    if message.startswith("No such command"):
+        from metrale_plan.cli.app import build_app
+
+        known = sorted(info.name or info.callback.__name__ for info in build_app().registered_commands if info.callback)
+        word = message.split("'")[1] if "'" in message else message
+        return InputError(
+            "MP220",
+            f"no such command: {word}",
+            where=word,
+            accepted=", ".join(known),
+            nearest=nearest(word, known),
+        )
+    return InputError("MP220", message)
+
+
+def _fail(invocation: object, command: str, error: Exception) -> int:
+    from metrale_plan.cli.invocation import Invocation
+    from metrale_plan.cli.output import write_json, write_problems
+    from metrale_plan.errors import PlanError
+
+    assert isinstance(invocation, Invocation) and isinstance(error, PlanError)
+    if invocation.json:
+        from metrale_plan.render.json import failure
+
+        write_json(invocation, failure(command, error.exit_code, error.problem))
+    else:
+        write_problems(invocation.stderr, [error.problem])
+    return error.exit_code

@@ -1,0 +1,177 @@
+"""One planning command, start to end: a request of texts becomes a Report.
+
+The order is the contract's: bad input beats everything, refused settings beat memory, memory comes last.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from metrale_plan import catalog
+from metrale_plan.config.given import Offers
+from metrale_plan.config.resolve import Resolved, resolve
+from metrale_plan.errors import CannotTell, InputError, PlanError, SettingsRefused
+from metrale_plan.findings import plan_findings, unmodelled_warning, verdict_findings
+from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
+from metrale_plan.model.load import Model, load_model
+from metrale_plan.plan import make_plan
+from metrale_plan.refusals import refusals
+from metrale_plan.report import ModelInfo, Report
+from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
+from metrale_plan.sources.argv import ServeArgs, given_flags, parse_serve_args
+from metrale_plan.sources.environment import given_variables
+from metrale_plan.verdict import PLANNED, SETTINGS_REFUSED, STAGES, judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user typed, as text.
+
+    Attributes:
+        command: "preflight", "plan" or an explain command.
+        model: MODEL, or None to go by the checkpoint.
+        flags: serve flags before `--`, by key: text, True, a list of texts, or None.
+        after: the tokens after `--`.
+        environ: the environment variables, of which only METRALE_* are read.
+        compare: whether the plan is compared with free memory.
+    """
+
+    command: str
+    model: str | None = None
+    flags: Mapping[str, object] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    memory: MemoryRequest = MemoryRequest()
+    rules: str | None = None
+    stage: str = "all"
+    fail_on_warning: bool = False
+    compare: bool = False
+
+
+def assemble(request: Request, live: LiveReader) -> Report:
+    """The report of one planning command; a PlanError ends up in it, with what was reached before."""
+    report = Report(command=request.command)
+    try:
+        _fill(report, request, live)
+    except PlanError as error:
+        report.error = error.problem
+        report.exit_code = error.exit_code
+    if report.exit_code == 0 and request.fail_on_warning and any(w.severity == "warning" for w in report.warnings):
+        report.exit_code = 4
+    return report
+
+
+def _fill(report: Report, request: Request, live: LiveReader) -> None:
+    report.rules = rules = read_rules(request.rules)
+    args = parse_serve_args(request.after)
+    offers = gather(request, args)
+    path, checkpoint = find_model(request.model, args.checkpoint)
+    memory = _memory(request, offers, live)
+    report.memory = memory.reading
+    report.device = memory.device
+    hardware_class = memory.device.hardware_class if memory.device else None
+    model = load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
+    report.model = ModelInfo(name=model.name, checkpoint=checkpoint, dims=model.dims)
+    report.extend(list(model.notes))
+    _note_other_checkpoint(report, model, args.checkpoint)
+    resolved = resolve(offers, model.behavior, rules)
+    report.settings, report.config = resolved.settings, resolved.config
+    report.extend(list(resolved.notes))
+    refused = next(refusals(model.dims, resolved.config, resolved.settings, rules), None)
+    if refused is not None:
+        report.verdict = SETTINGS_REFUSED
+        raise SettingsRefused(
+            refused.code, refused.message, where=refused.where, accepted=refused.accepted, nearest=refused.nearest
+        )
+    report.extend(list(memory.notes))
+    _plan_and_judge(report, request, rules, model, resolved, memory)
+
+
+def _plan_and_judge(
+    report: Report, request: Request, rules: EngineRules, model: Model, resolved: Resolved, memory: MemoryAnswer
+) -> None:
+    if memory.device is None:
+        assert memory.failure is not None
+        raise memory.failure
+    free = memory.reading.free if request.compare else None
+    report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
+    report.extend(list(plan_findings(plan, model.dims, resolved.config)))
+    if resolved.unmodelled:
+        report.warnings.append(unmodelled_warning(resolved.unmodelled))
+    if not request.compare:
+        return
+    asked = STAGES if request.stage == "all" else PLANNED
+    report.verdict = verdict = judge(
+        plan, model.dims, resolved.config, free=free, asked=asked, held_by=resolved.unmodelled
+    )
+    report.extend(list(verdict_findings(verdict)))
+    if verdict.fits is None:
+        if memory.failure is not None:
+            raise memory.failure
+        raise CannotTell(
+            "MP120",
+            f"cannot tell: {', '.join(verdict.held_by)} changes bytes that the plan does not count",
+            where=verdict.held_by[0],
+            accepted="the engine's default, or `plan` for the figures without it",
+        )
+    report.exit_code = 0 if verdict.fits else 1
+
+
+def read_rules(text: str | None) -> EngineRules:
+    """The engine's rules on `--rules DATE`.
+
+    Raises:
+        InputError: not a date, or a date the rules do not cover.
+    """
+    accepted = f"a date from {EARLIEST} to {LATEST}"
+    if text is None:
+        return rules_on(LATEST)
+    try:
+        day = date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        day = None
+    if day is None or not EARLIEST <= day <= LATEST:
+        raise InputError("MP219", f"--rules {text!r} is not {accepted}", where="--rules", accepted=accepted)
+    return rules_on(day)
+
+
+def gather(request: Request, args: ServeArgs) -> Offers:
+    """Every offer of one request."""
+    offers = Offers()
+    for key, given in (*given_variables(request.environ), *args.offers, *given_flags(request.flags)):
+        offers.add(key, given)
+    return offers
+
+
+def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | None]:
+    """Path of the MODEL.toml to plan, and the checkpoint it is served from, if named.
+
+    Raises:
+        InputError: nothing names a model, or no bundled model lists the checkpoint.
+    """
+    if model is not None:
+        return str(catalog.find_model(model)), checkpoint
+    if checkpoint is None:
+        raise InputError(
+            "MP220",
+            "no model named",
+            accepted="MODEL (a bundled name, a MODEL.toml or its directory), or -- met serve CHECKPOINT ...",
+        )
+    return str(catalog.model_for_checkpoint(checkpoint)), checkpoint
+
+
+def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
+    if not request.compare:
+        return for_plan(request.memory)
+    return for_preflight(request.memory, live)
+
+
+def _note_other_checkpoint(report: Report, model: Model, checkpoint: str | None) -> None:
+    if checkpoint is not None and checkpoint not in model.checkpoint_ids:
+        report.warn(
+            "MP215",
+            f"MODEL {model.name} does not list the checkpoint {checkpoint}; MODEL is planned",
+            where=checkpoint,
+        )
+
+

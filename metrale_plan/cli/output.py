@@ -1,0 +1,86 @@
+"""Printing a report: the answer on stdout, warnings and errors on stderr, one JSON document under `--format json`."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TextIO
+
+from metrale_plan.cli.invocation import Invocation
+from metrale_plan.errors import Problem
+from metrale_plan.render.sheet import Sheet
+from metrale_plan.report import Report
+
+PIPED_WIDTH = 100
+"""Width of text that goes to no terminal, unless COLUMNS says otherwise."""
+
+
+def emit(invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet]) -> None:
+    """Print one planning command's report."""
+    if invocation.json:
+        from metrale_plan.render.json import document
+
+        write_json(invocation, document(report))
+        return
+    problems = [*report.warnings, *([report.error] if report.error is not None else [])]
+    write_problems(invocation.stderr, problems)
+    parts = sheet(report)
+    if parts:
+        write_sheet(invocation, parts)
+
+
+def write_json(invocation: Invocation, document: dict[str, Any]) -> None:
+    """One JSON document on stdout."""
+    import json
+
+    invocation.stdout.write(json.dumps(document, indent=2, ensure_ascii=True) + "\n")
+
+
+def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
+    """A screen on stdout: through rich on a terminal, as plain text anywhere else."""
+    out, environ = invocation.stdout, invocation.environ
+    dumb = environ.get("TERM") == "dumb"
+    color = wants_color(invocation)
+    if color or (out.isatty() and not dumb):
+        from metrale_plan.render.terminal import print_sheet
+
+        print_sheet(sheet, out, width=stated_width(invocation), color=color)
+        return
+    from metrale_plan.render.plain import plain
+
+    text = plain(sheet, stated_width(invocation) or _width_of(out) or PIPED_WIDTH)
+    encoding = out.encoding or "utf-8"
+    out.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
+    """`severity[code] where: message`, then what is accepted and the nearest spellings, one problem a block."""
+    for problem in problems:
+        where = f"{problem.where}: " if problem.where and problem.where not in problem.message else ""
+        lines = [f"{problem.severity}[{problem.code}]: {where}{problem.message}"]
+        if problem.accepted:
+            lines.append(f"  accepted: {problem.accepted}")
+        if problem.nearest:
+            lines.append(f"  did you mean: {', '.join(problem.nearest)}")
+        text = "\n".join(lines) + "\n"
+        encoding = err.encoding or "utf-8"
+        err.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def wants_color(invocation: Invocation) -> bool:
+    """Colour on stdout: as `--color` says, else on a terminal that is neither dumb nor under NO_COLOR."""
+    if invocation.color != "auto":
+        return invocation.color == "always"
+    environ = invocation.environ
+    return invocation.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def stated_width(invocation: Invocation) -> int | None:
+    """COLUMNS, when it is a sensible count."""
+    text = invocation.environ.get("COLUMNS", "")
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:6]) < 10_000 else None
+
+
+def _width_of(out: TextIO) -> int | None:
+    try:
+        return os.get_terminal_size(out.fileno()).columns or None
+    except (OSError, ValueError):
+        return None

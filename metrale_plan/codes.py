@@ -1,0 +1,353 @@
+"""Every code that metrale-plan can print, once: what it means, an example, and what to do about it.
+
+MP1xx capacity, MP2xx input, MP3xx memory reading. Codes are never reused.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["refusal", "error", "cannot tell", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code.
+
+    Attributes:
+        code: "MP" and three digits.
+        kind: what it usually is.
+        title: a few words.
+        meaning: what it says about the plan or the input.
+        example: an input that gives it.
+        remedy: what changes it.
+    """
+
+    code: str
+    kind: Kind
+    title: str
+    meaning: str
+    example: str
+    remedy: str
+
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "MP101",
+        "refusal",
+        "does not fit",
+        "The reserve and the buffer arena together exceed the free memory before the weights load, so the engine's "
+        "own preflight refuses this serve.",
+        "preflight qwen3.8-27b --speculative --num-drafts 3 --max-batch-size 128 --device gb10 --free-memory 20GiB",
+        "Free memory, or lower what the largest terms depend on: --max-batch-size, --ssm-cache-slots, the ring's "
+        "depth, --max-prefill-tokens.",
+    ),
+    Code(
+        "MP102",
+        "warning",
+        "ring fitted to memory",
+        "The decode-rollback ring is shallower than its rules want, because the wanted depth does not fit beside the "
+        "rest of the reserve. The engine publishes the fitted depth and allocates that.",
+        "preflight qwen3.8-27b --max-batch-size 32 --device gb10 --free-memory 40GiB",
+        "Pin the depth with --ssm-decode-ring-slots, or make room for the wanted one.",
+    ),
+    Code(
+        "MP103",
+        "note",
+        "snapshot slots dropped",
+        "Marconi snapshot slots were asked for (16 unless --ssm-cache-slots says otherwise), but prefix caching is "
+        "not active, so nothing could restore them and none are reserved.",
+        "plan qwen3.8-27b",
+        "Give --enable-prefix-caching to use them; nothing needs to change otherwise.",
+    ),
+    Code(
+        "MP104",
+        "note",
+        "stages not reached",
+        "The verdict speaks of the stages it names. Loading the weights and sizing the KV cache come later and were "
+        "not planned.",
+        "preflight qwen3.8-27b --device gb10",
+        "Ask for --stage reserve when that first question is all you want answered.",
+    ),
+    Code(
+        "MP106",
+        "refusal",
+        "speculation over Mamba-2",
+        "The engine does not draft for models whose recurrent layers are Mamba-2.",
+        "plan nemotron-3-nano-30b-a3b --speculative",
+        "Leave every kind of speculation off for this model.",
+    ),
+    Code(
+        "MP107",
+        "refusal",
+        "half-precision state refused",
+        "--ssm-h-dtype f16 and f16-pool need the fused output norm, 128 x 128 heads, at most 3 drafts, a DFlash γ of "
+        "at most 15, and neither self- nor n-gram speculation.",
+        "plan qwen3.8-27b --ssm-h-dtype f16-pool",
+        "Give --gdn-fused-norm where that is what is missing, or stay at f32.",
+    ),
+    Code(
+        "MP108",
+        "refusal",
+        "heads do not divide",
+        "Tensor parallelism splits query, KV, key and value heads over the ranks, and this count does not divide one "
+        "of them.",
+        "plan qwen3.8-27b --tp-size 3",
+        "Use one of the sizes that the message lists.",
+    ),
+    Code(
+        "MP109",
+        "refusal",
+        "flags that exclude or need each other",
+        "Two flags that the engine refuses together were given, or one without the other that it needs.",
+        "plan qwen3.8-27b --speculative --dflash --dflash-gamma 8",
+        "Keep one of the two, or add the one that is needed.",
+    ),
+    Code(
+        "MP110",
+        "refusal",
+        "DFlash ladder above γ - 1",
+        "From 2026-10-09 the engine refuses a --dflash-draft-ladder step with more than γ - 1 drafts.",
+        "plan qwen3.8-27b --dflash --dflash-gamma 4 --dflash-draft-ladder 4:4",
+        "Lower the step or raise --dflash-gamma.",
+    ),
+    Code(
+        "MP120",
+        "cannot tell",
+        "a setting that the plan does not count",
+        "A flag or variable is set that changes bytes of this stage, and the plan has no formula for it. `plan` warns; "
+        "`preflight` does not guess and says that it cannot tell.",
+        "preflight qwen3.8-27b --tp-size 2 --device gb10",
+        "Set it back to its default, or take the plan as the figure without it.",
+    ),
+    Code(
+        "MP200",
+        "error",
+        "a bug",
+        "Something happened in metrale-plan that never should.",
+        "",
+        "Please report it, with what --traceback prints.",
+    ),
+    Code(
+        "MP201",
+        "error",
+        "file cannot be read",
+        "A file is missing, is a directory, is empty, or is not UTF-8.",
+        "plan ./no-such-folder/MODEL.toml",
+        "Name a readable UTF-8 file.",
+    ),
+    Code(
+        "MP202",
+        "error",
+        "not TOML",
+        "The file is not TOML: a syntax error, or a key that is given twice.",
+        "plan ./broken/MODEL.toml",
+        "Mend the line that the message names.",
+    ),
+    Code(
+        "MP203",
+        "error",
+        "wrong value in a key",
+        "A key that the planner reads holds a value of the wrong type or out of its range.",
+        'a MODEL.toml with layers_total = "64"',
+        "Give a value as the message says is accepted.",
+    ),
+    Code(
+        "MP204",
+        "error",
+        "misspelt key or table",
+        "A key or table is at most two edits away from one that the planner reads, and is not itself one that the "
+        "engine's files hold. It is refused, since ignoring it would plan another model than the one described.",
+        "a MODEL.toml with default_num_draft = 3",
+        "Use the spelling that the message names.",
+    ),
+    Code(
+        "MP205",
+        "error",
+        "dimensions missing",
+        "The model file lacks dimensions that a formula reads. All of them are named at once.",
+        "plan kimi-k3",
+        "Add the keys to [model].",
+    ),
+    Code(
+        "MP206",
+        "error",
+        "layers that do not add up",
+        "The counts of layer kinds, the layer list and the layer total contradict each other.",
+        "a MODEL.toml whose layers_linear_attention and layers_full_attention do not sum to layers_total",
+        "Mend the counts or the list.",
+    ),
+    Code(
+        "MP207",
+        "error",
+        "unknown model",
+        "No bundled model has this name, no file or folder is there, and no bundled model lists the checkpoint.",
+        "plan qwen3.8-72b",
+        "Use one of the nearest names, or the path of a MODEL.toml.",
+    ),
+    Code(
+        "MP208",
+        "error",
+        "unknown device",
+        "No bundled device profile has this id.",
+        "preflight qwen3.8-27b --device h100",
+        "Use one of the nearest ids, or --total-memory with --free-memory.",
+    ),
+    Code(
+        "MP209",
+        "note",
+        "unknown key",
+        "A model file holds a key that the planner does not know. It is most likely from a newer engine; the plan goes "
+        "on without it.",
+        "a MODEL.toml with some_new_key = 1",
+        "Nothing, unless it was meant to be another key.",
+    ),
+    Code(
+        "MP210",
+        "error",
+        "unknown flag",
+        "met serve has no such flag, and neither has the planner.",
+        "plan qwen3.8-27b -- met serve --max-batchsize 8",
+        "Use the nearest spelling.",
+    ),
+    Code(
+        "MP211",
+        "error",
+        "a value that is never right",
+        "A flag's text can never be a value of that flag: its spelling, type or range is wrong.",
+        "plan qwen3.8-27b --mtp-max-seqs 129",
+        "Give a value as the message says is accepted.",
+    ),
+    Code(
+        "MP212",
+        "error",
+        "value missing or not wanted",
+        "A flag that needs a value stands without one, or a bare flag was given one.",
+        "plan qwen3.8-27b -- met serve --speculative=true",
+        "Add the value, or drop it.",
+    ),
+    Code(
+        "MP213",
+        "error",
+        "a planner's flag after --",
+        "Everything after `--` is a met serve command line, and met serve does not have this flag.",
+        "preflight qwen3.8-27b -- met serve --device gb10",
+        "Move the flag before `--`.",
+    ),
+    Code(
+        "MP214",
+        "warning",
+        "a flag given twice, differently",
+        "The same flag stands before `--` and in the serve command line after it, with another value. The one before "
+        "`--` is used.",
+        "plan qwen3.8-27b --num-drafts 2 -- met serve --num-drafts 3",
+        "Keep one of the two.",
+    ),
+    Code(
+        "MP215",
+        "warning",
+        "MODEL and checkpoint differ",
+        "MODEL was given, and the serve command line names a checkpoint that this model does not list. MODEL is "
+        "planned.",
+        "plan qwen3.8-27b -- met serve Qwen/Qwen3.6-35B-A3B-FP8",
+        "Leave MODEL out to go by the checkpoint.",
+    ),
+    Code(
+        "MP216",
+        "warning",
+        "a variable that the engine ignores",
+        "The variable is set to a text that the engine drops without a word. The message says what is in force.",
+        "METRALE_MTP_K_LADDER=4:three plan qwen3.8-27b",
+        "Unset it, or give it a text that the engine takes.",
+    ),
+    Code(
+        "MP217",
+        "warning",
+        "a variable that is on although it looks off",
+        "The engine looks only at whether this variable is set. 0, false or an empty text switch it on.",
+        "METRALE_NO_MTP_K_LADDER=0 plan qwen3.8-27b",
+        "Unset it to switch it off.",
+    ),
+    Code(
+        "MP218",
+        "error",
+        "not a size",
+        "A size needs a number and a unit; a bare number could be read two ways.",
+        "preflight qwen3.8-27b --free-memory 80",
+        "Write 80GiB (2^30 bytes each) or 80GB (10^9).",
+    ),
+    Code(
+        "MP219",
+        "error",
+        "rules date not covered",
+        "The planner knows the engine's rules over a range of dates, and this is not one of them.",
+        "plan qwen3.8-27b --rules 2026-01-01",
+        "Give a date from the range that the message names, as YYYY-MM-DD.",
+    ),
+    Code(
+        "MP220",
+        "error",
+        "usage",
+        "The command line does not make a command.",
+        "preflight",
+        "See `metrale-plan COMMAND --help`.",
+    ),
+    Code(
+        "MP222",
+        "error",
+        "DFlash without γ",
+        "--dflash sizes its verify by γ, which comes from --dflash-gamma or from the drafter's config.json. Neither was "
+        "to be had.",
+        "plan qwen3.8-27b --dflash",
+        "Give --dflash-gamma.",
+    ),
+    Code(
+        "MP301",
+        "cannot tell",
+        "cupy is not installed",
+        "The live reading goes through cupy, which is not part of the base install.",
+        "preflight qwen3.8-27b, on a host without cupy",
+        "pip install 'metrale-plan[cuda12]', or state the memory with --device or --free-memory and --total-memory.",
+    ),
+    Code(
+        "MP302",
+        "cannot tell",
+        "no usable driver",
+        "No NVIDIA driver is visible, or it is older than the CUDA that cupy was built for.",
+        "preflight qwen3.8-27b, in a container started without a GPU",
+        "Start the container with the GPU, or state the memory.",
+    ),
+    Code(
+        "MP303",
+        "cannot tell",
+        "no such GPU",
+        "The driver shows no GPU, or none with this ordinal.",
+        "preflight qwen3.8-27b --gpu-ordinal 7",
+        "Check CUDA_VISIBLE_DEVICES and --gpu-ordinal.",
+    ),
+    Code(
+        "MP304",
+        "cannot tell",
+        "the reading failed",
+        "A CUDA call failed while memory was read.",
+        "preflight qwen3.8-27b, on a GPU in a bad state",
+        "See what nvidia-smi says, or state the memory.",
+    ),
+    Code(
+        "MP305",
+        "warning",
+        "unknown GPU",
+        "The GPU matches no bundled device, so its own SM count and the legacy split-K policy are used.",
+        "preflight qwen3.8-27b, on a GPU that no class names",
+        "Name a class with --device and --total-memory if it is one of them after all.",
+    ),
+    Code(
+        "MP306",
+        "warning",
+        "SM count differs from the class",
+        "The GPU has another number of SMs than the class it matches. The engine warns of this at boot as well.",
+        "preflight qwen3.8-27b, on a cut-down variant or a MIG slice",
+        "Nothing; its own SM count is used.",
+    ),
+)
+
+BY_CODE: dict[str, Code] = {entry.code: entry for entry in CODES}

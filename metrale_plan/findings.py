@@ -1,0 +1,55 @@
+"""What a plan gives cause to say, beyond its verdict: coded notes and warnings, read off the plan's own lines."""
+
+from collections.abc import Iterator
+
+from metrale_plan.config.serve import ServeConfig
+from metrale_plan.errors import Problem
+from metrale_plan.model.dims import ModelDims
+from metrale_plan.plan import MemoryPlan
+from metrale_plan.plan.lines import marconi_slot_bytes
+from metrale_plan.units import human
+from metrale_plan.verdict import Verdict
+
+
+def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> Iterator[Problem]:
+    """Notes and warnings on the plan itself."""
+    ring, marconi = plan.ring, plan.marconi
+    if ring.fitted:
+        yield Problem(
+            code="MP102",
+            message=f"the decode-rollback ring is fitted to memory: depth {ring.reserved} instead of {ring.want}, "
+            f"{human(ring.bytes)} instead of {human(ring.want * ring.slot_bytes)}",
+            where="--ssm-decode-ring-slots",
+            severity="warning",
+        )
+    if marconi.skip_reason is not None and dims.ssm_layers > 0:
+        saved = config.ssm_cache_slots * marconi_slot_bytes(dims)
+        yield Problem(
+            code="MP103",
+            message=f"{config.ssm_cache_slots} Marconi snapshot slots are dropped, {human(saved)} not reserved: "
+            f"{marconi.skip_reason}",
+            where="--ssm-cache-slots",
+            severity="note",
+        )
+
+
+def verdict_findings(verdict: Verdict) -> Iterator[Problem]:
+    """Notes and warnings on how far the verdict goes."""
+    if verdict.fits and verdict.unreached:
+        yield Problem(
+            code="MP104",
+            message=f"stages not reached: {', '.join(verdict.unreached)}; weights and KV blocks are not planned, "
+            "so this speaks of the reserve before the weights load",
+            where="--stage",
+            severity="note",
+        )
+
+
+def unmodelled_warning(held_by: tuple[str, ...]) -> Problem:
+    """The settings that the plan does not count, as a warning."""
+    return Problem(
+        code="MP120",
+        message=f"{', '.join(held_by)} changes bytes that the plan does not count",
+        where=held_by[0],
+        severity="warning",
+    )

@@ -1,0 +1,1 @@
+"""The door to the machine: memory readings as plain values, or the reason there is none."""

@@ -1,0 +1,1 @@
+"""Writers: a Report in, text out. They add no arithmetic."""

@@ -1,0 +1,83 @@
+"""The screen of `preflight` and `plan`: a verdict line, the terms, and what is worth knowing."""
+
+from metrale_plan.plan import MemoryPlan
+from metrale_plan.render.sheet import Column, Grid, Row, Sheet, Text
+from metrale_plan.report import Report
+from metrale_plan.reserve.line import Line
+from metrale_plan.terms import BY_KEY
+from metrale_plan.units import gib, human, mib
+from metrale_plan.verdict import Verdict
+
+
+def plan_sheet(report: Report) -> Sheet:
+    """The whole screen of one report."""
+    parts: list[Text | Grid] = [*_headline(report)]
+    if report.plan is not None:
+        parts += [_context(report), _terms(report.plan)]
+    return tuple(parts)
+
+
+def _headline(report: Report) -> list[Text]:
+    if report.error is not None or report.plan is None:
+        return []
+    if report.verdict is None:
+        total = report.plan.total
+        return [Text(f"RESERVE {gib(total)} ({mib(total)}) before the weights load", "strong")]
+    return verdict_texts(report.verdict, report)
+
+
+def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
+    """The verdict in a line, and for a refusal the bar it set: need, free, gap, the largest terms."""
+    need, free = verdict.need or 0, verdict.free or 0
+    headroom = verdict.headroom or 0
+    if verdict.fits:
+        reached = f"; not reached: {', '.join(verdict.unreached)}" if verdict.unreached else ""
+        line = f"FITS at {', '.join(verdict.checked)}: needs {gib(need)} of {gib(free)} free, {gib(headroom)} left{reached}"
+        return [Text(line, "good")]
+    texts = [
+        Text(f"DOES NOT FIT at {verdict.stage}: needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}", "bad"),
+        Text("largest: " + "; ".join(f"{BY_KEY[line.term].label} {human(line.bytes)}" for line in verdict.largest)),
+    ]
+    if verdict.hint is not None:
+        texts.append(Text(f"the engine's own hint (it does not promise a fit): {verdict.hint}", "quiet"))
+    ring = report.plan.ring if report.plan else None
+    if ring is not None and ring.want and (ring.pinned or not ring.fitted):
+        why = "its depth is pinned by the flag" if ring.pinned else "not even depth 0 fits"
+        texts.append(Text(f"the decode-rollback ring is kept at depth {ring.reserved}: {why}", "quiet"))
+    return texts
+
+
+def _context(report: Report) -> Text:
+    """Who, where, by which rules."""
+    model, memory, plan = report.model, report.memory, report.plan
+    assert model is not None and memory is not None and plan is not None and report.rules is not None
+    place = memory.device or "a device"
+    total = f" of {gib(memory.total)} ({memory.source})" if memory.total is not None else ""
+    batch = plan.slots
+    return Text(
+        f"{model.name} on {place}{total}, {batch} slots, {plan.widths[0]} batch tokens, "
+        f"engine rules of {report.rules.asked}",
+        "quiet",
+    )
+
+
+def _terms(plan: MemoryPlan) -> Grid:
+    rows = [_row(line) for line in plan.reserve if line.bytes]
+    rows.append(Row(("inference reserve", mib(plan.inference_reserve), ""), rule=True))
+    rows.append(_row(plan.arena_reserved))
+    rows.append(Row(("compared with free memory", mib(plan.total), ""), "strong", rule=True))
+    return Grid((Column("term"), Column("size", "right"), Column("how", flexible=True)), tuple(rows))
+
+
+def _row(line: Line) -> Row:
+    inputs = ", ".join(f"{name} {_amount(name, value)}" for name, value in line.inputs.items() if value)
+    how = f"{line.formula}: {inputs}" if inputs else line.formula
+    mark = "" if line.basis == "exact" else " (measured allowance)"
+    return Row((BY_KEY[line.term].label, mib(line.bytes), how + mark))
+
+
+BYTE_INPUTS = frozenset({"h", "conv", "row", "slot", "blob", "budget"})
+
+
+def _amount(name: str, value: int) -> str:
+    return human(value) if name in BYTE_INPUTS else f"{value:,}"

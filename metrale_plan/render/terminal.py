@@ -1,0 +1,39 @@
+"""A Sheet on a terminal, through rich: colour, and rich's own handling of wide characters."""
+
+from typing import TextIO
+
+from metrale_plan.render.sheet import Grid, Sheet, Text
+
+RICH = {"plain": "", "good": "bold green", "bad": "bold red", "unsure": "yellow", "quiet": "dim", "strong": "bold"}
+
+
+def print_sheet(sheet: Sheet, out: TextIO, *, width: int | None, color: bool) -> None:
+    """Print it; without `width`, as wide as the terminal is."""
+    from rich.console import Console
+    from rich.text import Text as RichText
+
+    console = Console(file=out, width=width, no_color=not color, force_terminal=color or None, highlight=False)
+    previous: Text | Grid | None = None
+    for part in sheet:
+        if previous is not None and not (isinstance(part, Text) and isinstance(previous, Text)):
+            console.print()
+        if isinstance(part, Text):
+            console.print(RichText(part.text, style=RICH[part.style]))
+        else:
+            console.print(_table(part))
+        previous = part
+
+
+def _table(grid: Grid) -> object:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text as RichText
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=grid.title or None, title_justify="left")
+    for column in grid.columns:
+        table.add_column(column.title, justify=column.align, no_wrap=not column.flexible, overflow="fold")
+    for row in grid.rows:
+        if row.rule:
+            table.add_section()
+        table.add_row(*(RichText(cell) for cell in row.cells), style=RICH[row.style])
+    return table

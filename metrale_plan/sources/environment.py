@@ -1,0 +1,22 @@
+"""METRALE_* variables -> offers, read once and each the way the engine reads it."""
+
+from collections.abc import Mapping
+
+from metrale_plan.config.given import Given, Source
+from metrale_plan.config.variables import PREFIX, by_name
+
+
+def given_variables(
+    environ: Mapping[str, str], source: Source = "env", *, where: str | None = None
+) -> list[tuple[str, Given]]:
+    """Offers of every METRALE_* variable that is set; one the plan does not read keeps its text."""
+    known = by_name()
+    offers: list[tuple[str, Given]] = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX):
+            continue
+        raw = environ[name]
+        variable = known.get(name)
+        value = raw if variable is None else variable.read(raw)
+        offers.append((name, Given(value, source, where or name, raw)))
+    return offers
