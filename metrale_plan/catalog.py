@@ -1,0 +1,132 @@
+"""What is known here: the bundled models and device profiles, and how a MODEL or DEVICE argument finds one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from metrale_plan.data.devices import DEVICES
+from metrale_plan.device import DeviceSpec
+from metrale_plan.errors import InputError
+from metrale_plan.model.load import MODEL_FILE, Model, load_model
+from metrale_plan.model.toml_source import FILE_UNREADABLE, parse_toml, read_text
+from metrale_plan.nearest import nearest
+
+UNKNOWN_MODEL = "MP207"
+UNKNOWN_DEVICE = "MP208"
+
+DEFAULT_DEVICE = "gb10"
+
+
+def bundled_dir() -> Path:
+    """The folder of bundled models: the installed package's copy, else the checkout's `models/`."""
+    package = Path(__file__).parent
+    packaged = package / "_models"
+    return packaged if packaged.is_dir() else package.parent / "models"
+
+
+def bundled_models() -> tuple[str, ...]:
+    """Names of the bundled models, sorted."""
+    return tuple(sorted(path.parent.name for path in bundled_dir().glob(f"*/{MODEL_FILE}")))
+
+
+def find_model(model: str) -> Path:
+    """The MODEL.toml that an argument means: a file, a directory that holds one, or a bundled name.
+
+    Raises:
+        InputError: MP201 for a path that leads nowhere, MP207 for an unknown name, with the nearest names.
+    """
+    path = Path(model)
+    if path.is_dir() and (path / MODEL_FILE).is_file():
+        return path / MODEL_FILE
+    if path.exists() and not path.is_dir():
+        return path
+    names = bundled_models()
+    if model in names:
+        return bundled_dir() / model / MODEL_FILE
+    if path.is_dir():
+        raise InputError(FILE_UNREADABLE, f"{model} holds no {MODEL_FILE}", where=model, nearest=_near(model, names))
+    owners = checkpoint_models()
+    if model in owners:
+        message = f"{model} is a checkpoint, not a model; {owners[model]} lists it"
+        raise InputError(UNKNOWN_MODEL, message, accepted=owners[model], nearest=(owners[model],))
+    if model.endswith(".toml") or model.startswith((".", "/", "~")):
+        raise InputError(FILE_UNREADABLE, f"{model} does not exist", where=model)
+    raise InputError(
+        UNKNOWN_MODEL,
+        f"no model is called {model}",
+        accepted=f"a {MODEL_FILE}, a directory that holds one, or a bundled model's name (metrale-plan models)",
+        nearest=_near(model, names) or _near(model, owners),
+    )
+
+
+def load(model: str, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
+    """The model that an argument means, loaded; as `find_model` and `load_model`."""
+    return load_model(find_model(model), hardware_class=hardware_class, checkpoint=checkpoint)
+
+
+def model_for_checkpoint(checkpoint: str) -> str:
+    """The bundled model that lists a checkpoint; InputError MP207 with the nearest ids where none does."""
+    for mention in _listings(checkpoint):
+        if checkpoint in mention[1]:
+            return mention[0]
+    for mention in _listings(checkpoint):
+        if checkpoint == mention[2]:
+            return mention[0]
+    known = checkpoint_models()
+    raise InputError(
+        UNKNOWN_MODEL,
+        f"no bundled model lists the checkpoint {checkpoint}",
+        accepted="a checkpoint that a bundled model lists, or MODEL beside it",
+        nearest=_near(checkpoint, known),
+    )
+
+
+def checkpoint_models() -> dict[str, str]:
+    """Every listed checkpoint id, and the model it leads to: a `[[checkpoint]]` row wins over another file's hf_id."""
+    owners: dict[str, str] = {}
+    by_hf_id: dict[str, str] = {}
+    for name, rows, hf_id in _listings():
+        owners |= dict.fromkeys(rows, name)
+        if hf_id:
+            by_hf_id[hf_id] = name
+    return by_hf_id | owners
+
+
+def _listings(containing: str = "") -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """(name, `[[checkpoint]]` ids, hf_id) of the bundled models whose text holds a word."""
+    for name in bundled_models():
+        path = bundled_dir() / name / MODEL_FILE
+        text = read_text(path)
+        if containing in text:
+            data = parse_toml(text, path)
+            yield name, tuple(row["id"] for row in data.get("checkpoint", ())), data.get("model", {}).get("hf_id", "")
+
+
+def _near(word: str, known: "dict[str, str] | tuple[str, ...]") -> tuple[str, ...]:
+    """Nearest spellings whatever the case; the last part of a path counts where the whole says nothing."""
+    folded = {name.casefold(): name for name in known}
+    last = word.rstrip("/").rpartition("/")[2]
+    for asked in (word.casefold(), last.casefold()):
+        close = nearest(asked, folded)
+        if close:
+            return tuple(folded[name] for name in close)
+    ends = {name.casefold().rpartition("/")[2]: name for name in known}
+    return tuple(ends[name] for name in nearest(last.casefold(), ends))
+
+
+def devices() -> tuple[DeviceSpec, ...]:
+    """Every bundled device profile."""
+    return DEVICES
+
+
+def load_device(device: str) -> DeviceSpec:
+    """A bundled device profile by its id; InputError MP208 with the nearest ids where there is none."""
+    for spec in DEVICES:
+        if spec.id == device:
+            return spec
+    ids = [spec.id for spec in DEVICES if spec.id]
+    raise InputError(
+        UNKNOWN_DEVICE,
+        f"no device profile is called {device}",
+        accepted=", ".join(ids),
+        nearest=nearest(device.casefold(), ids),
+    )

@@ -1,0 +1,21 @@
+"""Bundled device profiles: what a class of GPU shows, with memory in exact bytes. Data, no logic."""
+
+from metrale_plan.device import DeviceSpec
+
+CLASSES: tuple[str, ...] = ("gb10", "hopper", "b200", "b300", "strix", "strix-hip")
+"""The engine's hardware classes; the last two have no profile."""
+
+MIB = 2**20
+GIB = 2**30
+
+DEVICES: tuple[DeviceSpec, ...] = (
+    # Host and device share one memory; the driver itself shows 130663886848 bytes.
+    DeviceSpec(id="gb10", hardware_class="gb10", total=124610 * MIB, sm_count=48, splitk="legacy", unified=True),
+    DeviceSpec(id="h100-sxm", hardware_class="hopper", total=81559 * MIB, sm_count=132, splitk="auto"),
+    DeviceSpec(id="h100-nvl", hardware_class="hopper", total=94 * GIB, sm_count=132, splitk="auto"),  # data sheet
+    DeviceSpec(id="h200-sxm", hardware_class="hopper", total=143771 * MIB, sm_count=132, splitk="auto"),
+    DeviceSpec(id="b200", hardware_class="b200", total=183359 * MIB, sm_count=148, splitk="legacy"),
+    DeviceSpec(id="gb200-b200", hardware_class="b200", total=186 * GIB, sm_count=148, splitk="legacy"),  # data sheet
+    DeviceSpec(id="gb300", hardware_class="b300", total=279 * GIB, sm_count=148, splitk="legacy"),  # data sheet
+    DeviceSpec(id="hgx-b300", hardware_class="b300", total=275040 * MIB, sm_count=148, splitk="legacy"),
+)
