@@ -157,7 +157,7 @@ def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | No
             "no model named",
             accepted="MODEL (a bundled name, a MODEL.toml or its directory), or -- met serve CHECKPOINT ...",
         )
-    return str(catalog.model_for_checkpoint(checkpoint)), checkpoint
+    return str(catalog.find_model(catalog.model_for_checkpoint(checkpoint))), checkpoint
 
 
 def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
@@ -167,7 +167,7 @@ def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
 
 
 def _note_other_checkpoint(report: Report, model: Model, checkpoint: str | None) -> None:
-    if checkpoint is not None and checkpoint not in model.checkpoint_ids:
+    if checkpoint is not None and checkpoint not in model.checkpoints:
         report.warn(
             "MP215",
             f"MODEL {model.name} does not list the checkpoint {checkpoint}; MODEL is planned",

@@ -4,7 +4,7 @@ Order of every setting: flag, the same flag after `--`, recipe, variable, MODEL.
 variable or a model key simply has no offer there (engine memory plan, 3.1).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,8 +25,9 @@ class ModelDefaults(Protocol):
     def mtp_max_seqs(self) -> int: ...
     @property
     def default_kv_dtype(self) -> str: ...
-    def where(self, key: str) -> str | None:
-        """ "file:line" of a key."""
+    @property
+    def where(self) -> Mapping[str, str]:
+        """ "file:line" of each key that was given."""
 
 
 ENGINE_DEFAULTS: dict[str, Any] = {
@@ -98,7 +99,7 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         return Given(ENGINE_DEFAULTS[key], "engine")
 
     def from_model(key: str, value: Any) -> list[Given]:
-        return [Given(value, "model", model.where(key))] if value else []
+        return [Given(value, "model", model.where.get(key))] if value else []
 
     def variable(name: str) -> Any:
         """Typed value of a variable, or its default where it is unset or not taken."""
@@ -200,8 +201,8 @@ def _dispatch_cap(offers: Offers, model: ModelDefaults, ladder_disabled: bool) -
     try:
         cap, source = resolve_mtp_max_seqs(given[0].value if given else None, model.mtp_max_seqs, ladder_disabled)
     except ValueError as error:
-        raise InputError("MP211", str(error), where=model.where("mtp_max_seqs"), accepted="1 to 128") from None
-    weaker = [Given(model.mtp_max_seqs, "model", model.where("mtp_max_seqs"))] if model.mtp_max_seqs else []
+        raise InputError("MP211", str(error), where=model.where.get("mtp_max_seqs"), accepted="1 to 128") from None
+    weaker = [Given(model.mtp_max_seqs, "model", model.where.get("mtp_max_seqs"))] if model.mtp_max_seqs else []
     candidates = [*given, *weaker, Given(4 if ladder_disabled else 32, "engine")]
     assert candidates[0].value == cap, source
     first = candidates[0]
