@@ -56,7 +56,9 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
         if options["traceback"]:
             raise
         name = type(error).__name__
-        bug = InputError("MP200", f"a bug in metrale-plan: {name}: {error}; please report it, with --traceback's output")
+        bug = InputError(
+            "MP200", f"a bug in metrale-plan: {name}: {error}; please report it, with --traceback's output"
+        )
         bug.exit_code = BUG_EXIT
         return _fail(invocation, command, bug)
 

@@ -41,7 +41,7 @@ class Request:
     flags: Mapping[str, object] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
-    memory: MemoryRequest = MemoryRequest()
+    memory: MemoryRequest = field(default_factory=MemoryRequest)
     rules: str | None = None
     stage: str = "all"
     fail_on_warning: bool = False
@@ -66,7 +66,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     args = parse_serve_args(request.after)
     offers = gather(request, args)
     path, checkpoint = find_model(request.model, args.checkpoint)
-    memory = _memory(request, offers, live)
+    memory = _memory(request, live)
     report.memory = memory.reading
     report.device = memory.device
     hardware_class = memory.device.hardware_class if memory.device else None
@@ -160,7 +160,7 @@ def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | No
     return str(catalog.find_model(catalog.model_for_checkpoint(checkpoint))), checkpoint
 
 
-def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
+def _memory(request: Request, live: LiveReader) -> MemoryAnswer:
     if not request.compare:
         return for_plan(request.memory)
     return for_preflight(request.memory, live)
@@ -173,5 +173,3 @@ def _note_other_checkpoint(report: Report, model: Model, checkpoint: str | None)
             f"MODEL {model.name} does not list the checkpoint {checkpoint}; MODEL is planned",
             where=checkpoint,
         )
-
-

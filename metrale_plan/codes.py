@@ -295,8 +295,8 @@ CODES: tuple[Code, ...] = (
         "MP222",
         "error",
         "DFlash without γ",
-        "--dflash sizes its verify by γ, which comes from --dflash-gamma or from the drafter's config.json. Neither was "
-        "to be had.",
+        "--dflash sizes its verify by γ, which comes from --dflash-gamma or from the drafter's config.json. Neither "
+        "was to be had.",
         "plan qwen3.8-27b --dflash",
         "Give --dflash-gamma.",
     ),

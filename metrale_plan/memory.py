@@ -1,11 +1,12 @@
-"""Which device a plan is for and what memory it is compared with: flags over a bundled profile over the live reading."""
+"""Which device a plan is for, and what memory it is compared with: flags over a profile over the live reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from metrale_plan import catalog
-from metrale_plan.device import DeviceSpec, MemoryReading
+from metrale_plan.device import DeviceSpec, MemoryReading, MemorySource
 from metrale_plan.errors import CannotTell, InputError, Problem
+from metrale_plan.probes.match import match_device
 from metrale_plan.units import ACCEPTED, parse_size
 
 DEFAULT_PROFILE = "gb10"
@@ -52,7 +53,7 @@ def for_plan(request: MemoryRequest) -> MemoryAnswer:
     spec = profile or catalog.load_device(DEFAULT_PROFILE)
     if stated.total is not None:
         spec = replace(spec, total=stated.total)
-    source = "flag" if stated.total is not None else "device"
+    source: MemorySource = "flag" if stated.total is not None else "device"
     reading = MemoryReading(source=source, device=spec.id, free=stated.free, total=spec.total, unified=spec.unified)
     return MemoryAnswer(device=spec, reading=reading)
 
@@ -70,7 +71,7 @@ def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
         return _live(request.ordinal, stated.free, live)
     spec = replace(profile or catalog.load_device(DEFAULT_PROFILE), total=total)
     free = total if stated.free is None else stated.free
-    source = "flag" if stated.total is not None or stated.free is not None else "device"
+    source: MemorySource = "flag" if stated.total is not None or stated.free is not None else "device"
     reading = MemoryReading(
         source=source, device=profile.id if profile else None, free=free, total=total, unified=spec.unified
     )
@@ -101,7 +102,7 @@ def _live(ordinal: int, free: int | None, live: LiveReader) -> MemoryAnswer:
         return MemoryAnswer(device=None, reading=reading, failure=failure)
     if free is not None:
         reading = replace(reading, source="flag", free=free)
-    matched = catalog.match_device(reading.device or "", spec)
+    matched = match_device(reading.device or "", catalog.devices())
     notes: list[Problem] = []
     if matched is None:
         notes.append(

@@ -18,7 +18,9 @@ def edit_distance(a: str, b: str) -> int:
 
 def misspelling_of(key: str, known: Iterable[str]) -> str | None:
     """The known key that `key` misspells (1 or 2 edits), nearest first then alphabetical, or None."""
-    scored = sorted((edit_distance(key, name), name) for name in known if abs(len(name) - len(key)) <= MISSPELLING_EDITS)
+    scored = sorted(
+        (edit_distance(key, name), name) for name in known if abs(len(name) - len(key)) <= MISSPELLING_EDITS
+    )
     return scored[0][1] if scored and 0 < scored[0][0] <= MISSPELLING_EDITS else None
 
 

@@ -41,7 +41,7 @@ def parse_size(text: str) -> int:
         raise ValueError(f"{text!r}: unknown unit {unit!r}{hint}")
     fraction = match["fraction"] or ""
     scaled = int(match["whole"] + fraction) * UNITS[unit]
-    return scaled // 10 ** len(fraction)
+    return scaled // int("1" + "0" * len(fraction))
 
 
 def mib(size: int) -> str:

@@ -40,7 +40,8 @@ def with_serve_flags(command: Callable[..., int]) -> Callable[..., int]:
         return command(flags={key: value for key, value in flags.items() if value is not None}, **values)
 
     kept = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own.parameters.values()
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in own.parameters.values()
         if parameter.name != "flags"
     ]
     signature = own.replace(parameters=[*kept, *added])

@@ -58,7 +58,7 @@ ENGINE_DEFAULTS: dict[str, Any] = {
     "marconi_min_tokens": 256,
     "gdn_fused_norm": False,
 }
-"""Engine defaults of the settings that a formula reads (engine memory plan, 3.1), those with a rule of their own aside."""
+"""Engine defaults of the settings that a formula reads, those with a rule of their own aside (3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,52 +136,52 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
     notes += _variable_notes(offers)
     notes += _before_and_after(settings)
 
-    def value(key: str) -> Any:
+    def of(key: str) -> Any:
         return settings[key].value
 
-    edge, batch, ring = value("kv_high_precision_layers"), value("max_batch_size"), value("ssm_decode_ring_slots")
+    edge, batch, ring = of("kv_high_precision_layers"), of("max_batch_size"), of("ssm_decode_ring_slots")
     config = ServeConfig(
         max_batch_size=None if batch == "auto" else batch,
-        max_seq_len=value("max_seq_len"),
-        block_size=value("block_size"),
-        max_prefill_tokens=value("max_prefill_tokens"),
-        gpu_memory_utilization=value("gpu_memory_utilization"),
-        num_drafts=value("num_drafts"),
-        mtp_max_seqs=value("mtp_max_seqs"),
+        max_seq_len=of("max_seq_len"),
+        block_size=of("block_size"),
+        max_prefill_tokens=of("max_prefill_tokens"),
+        gpu_memory_utilization=of("gpu_memory_utilization"),
+        num_drafts=of("num_drafts"),
+        mtp_max_seqs=of("mtp_max_seqs"),
         ladder=ladder,
         ladder_disabled=ladder_disabled,
         ladder_pinned=ladder_pinned,
         static_rung=bool(variable("METRALE_MTP_STATIC_RUNG")),
         full_width_pools=bool(variable("METRALE_MTP_POOL_FULL_WIDTH") or variable("METRALE_EP_PROTOCOL")),
-        kv_cache_dtype=value("kv_cache_dtype"),
+        kv_cache_dtype=of("kv_cache_dtype"),
         kv_high_precision_layers=2 if edge == "auto" else None if edge in ("max", "all") else edge,
-        ssm_cache_slots=value("ssm_cache_slots"),
+        ssm_cache_slots=of("ssm_cache_slots"),
         marconi_reserve_full=bool(variable("METRALE_SSM_MARCONI_FULL")),
-        marconi_min_tokens=value("marconi_min_tokens"),
+        marconi_min_tokens=of("marconi_min_tokens"),
         ssm_decode_ring_slots=None if ring == "auto" else ring,
         ring_override=variable("METRALE_SSM_DECODE_RING"),
         watchdogs_disabled=bool(variable("METRALE_DISABLE_WATCHDOGS")),
         reserve_ring_full=bool(variable("METRALE_SSM_RESERVE_RING_FULL")),
-        ssm_rollback_mode=value("ssm_rollback_mode"),
-        ssm_h_dtype=value("ssm_h_dtype"),
-        gdn_fused_norm=value("gdn_fused_norm"),
+        ssm_rollback_mode=of("ssm_rollback_mode"),
+        ssm_h_dtype=of("ssm_h_dtype"),
+        gdn_fused_norm=of("gdn_fused_norm"),
         gdn_fused_conv=bool(variable("METRALE_GDN_FUSED_CONV")),
-        mtp_quantization=value("mtp_quantization"),
-        weight_quantization=value("weight_quantization"),
-        lm_head_dtype=value("lm_head_dtype"),
-        enable_prefix_caching=value("enable_prefix_caching"),
-        speculative=value("speculative"),
-        self_speculative=value("self_speculative"),
-        ngram_speculative=value("ngram_speculative"),
-        dflash=value("dflash"),
+        mtp_quantization=of("mtp_quantization"),
+        weight_quantization=of("weight_quantization"),
+        lm_head_dtype=of("lm_head_dtype"),
+        enable_prefix_caching=of("enable_prefix_caching"),
+        speculative=of("speculative"),
+        self_speculative=of("self_speculative"),
+        ngram_speculative=of("ngram_speculative"),
+        dflash=of("dflash"),
         dflash_gamma=gamma,
         dflash_gamma_given=gamma_given,
         dflash_draft_ladder=settings["dflash_draft_ladder"].value if "dflash_draft_ladder" in settings else (),
-        prompt_lookup=value("prompt_lookup_decoding"),
-        prompt_lookup_max_seqs=value("prompt_lookup_max_seqs"),
-        prompt_lookup_max_drafts=value("prompt_lookup_max_drafts"),
+        prompt_lookup=of("prompt_lookup_decoding"),
+        prompt_lookup_max_seqs=of("prompt_lookup_max_seqs"),
+        prompt_lookup_max_drafts=of("prompt_lookup_max_drafts"),
         high_speed_swap=bool(settings["high_speed_swap"].value) if "high_speed_swap" in settings else False,
-        swap_blocks_per_seq=value("high_speed_swap_cache_blocks_per_seq"),
+        swap_blocks_per_seq=of("high_speed_swap_cache_blocks_per_seq"),
         splitk=variable("METRALE_ATTN_DECODE_SPLITK"),
         max_batch_tokens=variable("METRALE_MAX_BATCH_TOKENS") or 0,
         ffn_min_rows=variable("METRALE_FFN_W4A16_LT_MIN_ROWS"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 LayerKind = Literal["full", "sliding", "sparse", "linear", "moe"]
-"""`full`, `sliding`, `sparse` attend; `linear` is recurrent; `moe` is a stand-alone MoE block with neither KV nor state."""
+"""`full`, `sliding`, `sparse` attend; `linear` is recurrent; `moe` is an MoE block with neither KV nor state."""
 
 Recurrent = Literal["gdn", "mamba2", "kda", "none"]
 

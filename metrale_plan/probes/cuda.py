@@ -72,13 +72,17 @@ def _explained(runtime: Any, error: RuntimeError, ordinal: int) -> CannotTell:
             return CannotTell("MP302", "free memory cannot be read: no NVIDIA driver is visible", accepted=INSTEAD)
         return CannotTell(
             "MP302",
-            f"free memory cannot be read: the driver is too old, it supports CUDA {driver // 1000}.{driver % 1000 // 10}",
+            "free memory cannot be read: the driver is too old, it supports CUDA "
+            f"{driver // 1000}.{driver % 1000 // 10}",
             accepted=INSTEAD,
         )
     if status == NO_DEVICE:
         return CannotTell("MP303", "free memory cannot be read: the driver shows no GPU", accepted=INSTEAD)
     if status == BAD_ORDINAL:
         return CannotTell(
-            "MP303", f"there is no GPU with ordinal {ordinal}", where="--gpu-ordinal", accepted="an ordinal that CUDA shows"
+            "MP303",
+            f"there is no GPU with ordinal {ordinal}",
+            where="--gpu-ordinal",
+            accepted="an ordinal that CUDA shows",
         )
     return CannotTell("MP304", f"free memory cannot be read: {error}", accepted=INSTEAD)

@@ -56,9 +56,7 @@ def _grid(grid: Grid, width: int) -> Iterator[str]:
 
 def _row(row: Row, sizes: Sequence[int], grid: Grid) -> Iterator[str]:
     wrapped = [
-        wrap(cell, max(size, 1), break_long_words=False, break_on_hyphens=False) or [""]
-        if column.flexible
-        else [cell]
+        wrap(cell, max(size, 1), break_long_words=False, break_on_hyphens=False) or [""] if column.flexible else [cell]
         for cell, size, column in zip(row.cells, sizes, grid.columns, strict=True)
     ]
     for i in range(max(len(lines) for lines in wrapped)):

@@ -32,7 +32,8 @@ def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
     headroom = verdict.headroom or 0
     if verdict.fits:
         reached = f"; not reached: {', '.join(verdict.unreached)}" if verdict.unreached else ""
-        line = f"FITS at {', '.join(verdict.checked)}: needs {gib(need)} of {gib(free)} free, {gib(headroom)} left{reached}"
+        stages = ", ".join(verdict.checked)
+        line = f"FITS at {stages}: needs {gib(need)} of {gib(free)} free, {gib(headroom)} left{reached}"
         return [Text(line, "good")]
     texts = [
         Text(f"DOES NOT FIT at {verdict.stage}: needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}", "bad"),
