@@ -1,9 +1,10 @@
 """What is known here: the bundled models and device profiles, and how a MODEL or DEVICE argument finds one."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from metrale_plan.data.devices import DEVICES
+from metrale_plan.data.devices import DEVICES, MARKETING_WORDS
 from metrale_plan.device import DeviceSpec
 from metrale_plan.errors import InputError
 from metrale_plan.model.load import MODEL_FILE, Model, load_model
@@ -35,14 +36,15 @@ def find_model(model: str) -> Path:
         InputError: MP201 for a path that leads nowhere, MP207 for an unknown name, with the nearest names.
     """
     path = Path(model)
-    if path.is_dir() and (path / MODEL_FILE).is_file():
+    folder, there = _is_folder(path), _exists(path)
+    if model and folder and _exists(path / MODEL_FILE):
         return path / MODEL_FILE
-    if path.exists() and not path.is_dir():
+    if there and not folder:
         return path
     names = bundled_models()
     if model in names:
         return bundled_dir() / model / MODEL_FILE
-    if path.is_dir():
+    if model and folder:
         raise InputError(FILE_UNREADABLE, f"{model} holds no {MODEL_FILE}", where=model, nearest=_near(model, names))
     owners = checkpoint_models()
     if model in owners:
@@ -56,6 +58,18 @@ def find_model(model: str) -> Path:
         accepted=f"a {MODEL_FILE}, a directory that holds one, or a bundled model's name (metrale-plan models)",
         nearest=_near(model, names) or _near(model, owners),
     )
+
+
+def _is_folder(path: Path) -> bool:
+    return _exists(path) and path.is_dir()
+
+
+def _exists(path: Path) -> bool:
+    """Whether a path leads somewhere; one that no file system takes leads nowhere."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def load(model: str, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
@@ -116,6 +130,13 @@ def _near(word: str, known: "dict[str, str] | tuple[str, ...]") -> tuple[str, ..
 def devices() -> tuple[DeviceSpec, ...]:
     """Every bundled device profile."""
     return DEVICES
+
+
+def match_device(name: str, live: DeviceSpec) -> DeviceSpec | None:
+    """The profile of a live device: the one it names itself, else by its marketing name ("NVIDIA H100 NVL"), or None."""
+    words = set(re.split(r"[^a-z0-9]+", name.casefold()))
+    found = live.id or next((device for marks, device in MARKETING_WORDS if marks <= words), None)
+    return next((spec for spec in DEVICES if spec.id == found), None)
 
 
 def load_device(device: str) -> DeviceSpec:

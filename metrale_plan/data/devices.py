@@ -19,3 +19,15 @@ DEVICES: tuple[DeviceSpec, ...] = (
     DeviceSpec(id="gb300", hardware_class="b300", total=279 * GIB, sm_count=148, splitk="legacy"),  # data sheet
     DeviceSpec(id="hgx-b300", hardware_class="b300", total=275040 * MIB, sm_count=148, splitk="legacy"),
 )
+
+MARKETING_WORDS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"gb10"}), "gb10"),
+    (frozenset({"h100", "nvl"}), "h100-nvl"),
+    (frozenset({"h100"}), "h100-sxm"),
+    (frozenset({"h200"}), "h200-sxm"),
+    (frozenset({"gb200"}), "gb200-b200"),
+    (frozenset({"b200"}), "b200"),
+    (frozenset({"gb300"}), "gb300"),
+    (frozenset({"b300"}), "hgx-b300"),
+)
+"""Words of a device's marketing name, in lower case, and the profile they mean; the first row that is all there wins."""

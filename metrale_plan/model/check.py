@@ -33,6 +33,7 @@ def check(source: TomlSource) -> tuple[Problem, ...]:
         notes += [_unknown(source, table, key) for key in table.keys if known.isdisjoint((key, key.split(".")[-1]))]
     for table in tables:
         _values(source, table)
+    _repeated_checkpoints(source, tables)
     notes += _classes(source)
     return tuple(notes)
 
@@ -121,6 +122,18 @@ def _values(source: TomlSource, table: Table) -> None:
             where=source.where(*path) if fault.item is None else source.where(*path, fault.item),
             accepted=fault.accepted,
         )
+
+
+def _repeated_checkpoints(source: TomlSource, tables: Iterable[Table]) -> None:
+    seen: set[str] = set()
+    for table in tables:
+        if table.name == "checkpoint":
+            name = table.keys["id"]
+            if name in seen:
+                raise InputError(
+                    WRONG_VALUE, f"checkpoint {name} is listed twice", where=source.where(*table.key_path("id"))
+                )
+            seen.add(name)
 
 
 def _classes(source: TomlSource) -> list[Problem]:

@@ -104,7 +104,8 @@ def resolve_model(source: TomlSource, *, hardware_class: str | None = None, chec
     row = next((table for table in rows if table.keys["id"] == checkpoint), None)
     own = [table for table in (row, of_model) if table is not None]
 
-    hf_id = of_model.keys.get("hf_id")
+    top = source.data.get("hf_id")
+    hf_id = of_model.keys.get("hf_id") or (top if isinstance(top, str) and top else None)
     model_types = [table for table in tables if table.name == "model_types"]
     facts = Facts(
         source,

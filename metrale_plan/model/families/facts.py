@@ -9,7 +9,7 @@ from metrale_plan.model.spellings import DIMS
 from metrale_plan.model.toml_source import TomlSource
 
 LAYERS_DO_NOT_ADD_UP = "MP206"
-LIST_TOO_LONG = "MP210"
+LIST_TOO_LONG = "MP223"
 
 SEPARATE_STACKS = frozenset({"decoder_layers", "encoder_layers"})
 """Two spellings of one dimension that may differ: an encoder-decoder model's layers are those of its decoder."""
@@ -17,6 +17,11 @@ SEPARATE_STACKS = frozenset({"decoder_layers", "encoder_layers"})
 
 NAMES = {spelling: name for name, dim in DIMS.items() for spelling in dim.spellings}
 RANK = {spelling: rank for dim in DIMS.values() for rank, spelling in enumerate(dim.spellings)}
+
+ORDERS = frozenset(
+    {"pattern", "layer_types", "full_interval", "override_pattern", "attn_types", "kda_indexes", "full_indexes"}
+)
+COUNTS = frozenset({"linear_count", "mamba_count", "kda_count", "full_count", "sparse_count", "sliding_count"})
 
 
 class Fact(NamedTuple):
@@ -46,8 +51,10 @@ class Facts:
         self.notes: list[Problem] = []
         self._facts: dict[str, Fact] = {}
         for table in tables:
+            ordered = not ORDERS.isdisjoint(self._facts)  # an order told for one checkpoint replaces the model's
             for name, fact in self._of(source, table).items():
-                self._facts.setdefault(name, fact)
+                if not (ordered and name in ORDERS | COUNTS):
+                    self._facts.setdefault(name, fact)
         if hidden is not None:
             self._facts.setdefault("hidden", hidden)
 

@@ -272,8 +272,8 @@ def _by_counts(facts: Facts, total: int | None) -> Schedule:
         return Schedule((kind,) * said, frozenset({str(kind)}))
     other_kinds = ("sliding_window", "global_head_dim", "full_interval", "lin_v_heads", "kda_heads", "mamba_heads")
     if total is not None and not above and not facts.gives(other_kinds):
-        layers: tuple[LayerKind, ...] = ("full",) * total
-        return Schedule(layers, frozenset({"full"}))
+        attends: LayerKind = "full"
+        return Schedule((attends,) * total, frozenset({"full"}))
     return Schedule((), frozenset())
 
 
