@@ -1,7 +1,7 @@
 """What is known here: the bundled models and device profiles, and how a MODEL or DEVICE argument finds one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from metrale_plan.data.devices import DEVICES, MARKETING_WORDS
@@ -115,16 +115,20 @@ def _listings(containing: str = "") -> Iterator[tuple[str, tuple[str, ...], str]
             yield name, tuple(row["id"] for row in data.get("checkpoint", ())), data.get("model", {}).get("hf_id", "")
 
 
-def _near(word: str, known: "dict[str, str] | tuple[str, ...]") -> tuple[str, ...]:
-    """Nearest spellings whatever the case; the last part of a path counts where the whole says nothing."""
+def _near(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Up to three nearest spellings whatever the case: first those that share the last part of a path."""
+    known = tuple(known)
+    last = _last(word)
+    close = [name for name in known if _last(name) == last]
     folded = {name.casefold(): name for name in known}
-    last = word.rstrip("/").rpartition("/")[2]
-    for asked in (word.casefold(), last.casefold()):
-        close = nearest(asked, folded)
-        if close:
-            return tuple(folded[name] for name in close)
-    ends = {name.casefold().rpartition("/")[2]: name for name in known}
-    return tuple(ends[name] for name in nearest(last.casefold(), ends))
+    close += [folded[name] for name in nearest(word.casefold(), folded)]
+    ends = {_last(name): name for name in known}
+    close += [ends[name] for name in nearest(last, ends)]
+    return tuple(dict.fromkeys(close))[:3]
+
+
+def _last(name: str) -> str:
+    return name.casefold().rstrip("/").rpartition("/")[2]
 
 
 def devices() -> tuple[DeviceSpec, ...]:
@@ -133,7 +137,7 @@ def devices() -> tuple[DeviceSpec, ...]:
 
 
 def match_device(name: str, live: DeviceSpec) -> DeviceSpec | None:
-    """The profile of a live device: the one it names itself, else by its marketing name ("NVIDIA H100 NVL"), or None."""
+    """The profile of a live device: the one it names, else by its marketing name ("NVIDIA H100 NVL"), or None."""
     words = set(re.split(r"[^a-z0-9]+", name.casefold()))
     found = live.id or next((device for marks, device in MARKETING_WORDS if marks <= words), None)
     return next((spec for spec in DEVICES if spec.id == found), None)

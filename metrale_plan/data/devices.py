@@ -30,4 +30,4 @@ MARKETING_WORDS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"gb300"}), "gb300"),
     (frozenset({"b300"}), "hgx-b300"),
 )
-"""Words of a device's marketing name, in lower case, and the profile they mean; the first row that is all there wins."""
+"""Lower-case words of a marketing name, and the profile they mean; the first row whose words are all there wins."""

@@ -95,7 +95,8 @@ def faults(name: str, keys: Mapping[str, Any]) -> list[Fault]:
         found: dict[str, Fault] = {}
         for detail in error.errors(include_url=False):
             key = str(detail["loc"][0])
-            if key not in found:
+            whole = not isinstance(keys.get(key), list) or not any(isinstance(part, int) for part in detail["loc"][1:])
+            if key not in found or (not whole and found[key].item is None):
                 found[key] = _fault(name, key, detail, keys.get(key))
         return list(found.values())
     return []

@@ -107,7 +107,8 @@ def resolve(facts: Facts) -> Resolution:
     plain |= found
     if recurrent and family is not None:
         plain |= family.widths(facts)
-    has_mtp = facts.count("mtp_count") > 0 if facts.fact("mtp_count") else facts.fact("mtp_kinds") is not None
+    told_mtp = facts.fact("mtp_kinds") or facts.fact("mtp_pattern")
+    has_mtp = facts.count("mtp_count") > 0 if facts.fact("mtp_count") else told_mtp is not None
     return Resolution(
         ModelDims(
             loader=facts.loader or LOADERS.get(facts.model_type),
