@@ -45,7 +45,10 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
 
             stdout.write(f"metrale-plan {__version__}\n")
             return 0
-        return _dispatch(rest, invocation)
+        if not rest and not as_json:
+            _dispatch(["--help"], command, invocation)
+            return InputError.exit_code
+        return _dispatch(rest, command, invocation)
     except PlanError as error:
         return _fail(invocation, command, error)
     except KeyboardInterrupt:
@@ -99,12 +102,12 @@ def _check_output_options(options: Mapping[str, str | None]) -> None:
             )
 
 
-def _dispatch(tokens: list[str], invocation: object) -> int:
+def _dispatch(tokens: list[str], command: str, invocation: object) -> int:
     """Let typer parse and run a command; its usage errors become ours."""
     from metrale_plan.cli.app import build_app
 
     try:
-        result = build_app()(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
+        result = build_app(command)(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
     except Exception as error:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             raise _usage_error(error) from None
@@ -129,9 +132,9 @@ def _usage_error(error: Exception) -> Exception:
         accepted = flag.kind.accepted if flag else None
         return InputError("MP212", message, where=str(option), accepted=accepted)
     if message.startswith("No such command"):
-        from metrale_plan.cli.app import build_app
+        from metrale_plan.cli.app import COMMANDS
 
-        known = sorted(info.name or info.callback.__name__ for info in build_app().registered_commands if info.callback)
+        known = sorted(COMMANDS)
         word = message.split("'")[1] if "'" in message else message
         return InputError(
             "MP220",

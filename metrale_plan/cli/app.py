@@ -1,12 +1,23 @@
-"""The typer application: each command by name, its help, and where its body lives."""
+"""The typer application: each command by name, one line of help, and where its body lives.
+
+Only the command that was asked for is imported and given its parameters; building every command's would cost more
+than most commands take.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
 
 import typer
 
-from metrale_plan.cli import planning
+COMMANDS: dict[str, tuple[str, str]] = {
+    "preflight": ("planning:preflight", "Plan a serve and compare it with the GPU's free memory."),
+    "plan": ("planning:plan", "Print what the engine will reserve, term by term."),
+}
+"""Name -> (module:function below `metrale_plan.cli`, the line in the list of commands)."""
 
 
-def build_app() -> typer.Typer:
-    """The application with every command."""
+def build_app(wanted: str | None) -> typer.Typer:
+    """The application with every command named and `wanted` complete."""
     app = typer.Typer(
         name="metrale-plan",
         help="Plan what the Metrale engine (met serve) will allocate, and check it against the GPU before it loads.",
@@ -15,6 +26,22 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         no_args_is_help=True,
     )
-    app.command()(planning.preflight)
-    app.command()(planning.plan)
+    app.callback()(_several)
+    for name, (place, line) in COMMANDS.items():
+        body = _load(place) if name == wanted else _placeholder
+        app.command(name, short_help=line)(body)
     return app
+
+
+def _several() -> None:
+    """Keeps typer from turning a lone command into the whole program."""
+
+
+def _placeholder() -> int:
+    raise AssertionError("a command that was not asked for was run")
+
+
+def _load(place: str) -> Callable[..., int]:
+    module, _, function = place.partition(":")
+    loaded: Callable[..., int] = getattr(import_module(f"metrale_plan.cli.{module}"), function)
+    return loaded
