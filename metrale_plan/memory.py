@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from metrale_plan import catalog
 from metrale_plan.device import DeviceSpec, MemoryReading, MemorySource
 from metrale_plan.errors import CannotTell, InputError, Problem
-from metrale_plan.probes.match import match_device
 from metrale_plan.units import ACCEPTED, parse_size
 
 DEFAULT_PROFILE = "gb10"
@@ -102,7 +101,7 @@ def _live(ordinal: int, free: int | None, live: LiveReader) -> MemoryAnswer:
         return MemoryAnswer(device=None, reading=reading, failure=failure)
     if free is not None:
         reading = replace(reading, source="flag", free=free)
-    matched = match_device(reading.device or "", catalog.devices())
+    matched = catalog.match_device(reading.device or "", spec)
     notes: list[Problem] = []
     if matched is None:
         notes.append(
