@@ -572,3 +572,78 @@ mtp_max_seqs = 0x10
     @given(st.text(alphabet="[]{}=.,#'\"\\ \n\r\tab1", max_size=60))
     def test_any_text_is_located_without_a_crash(self, text: str) -> None:
         assert Locator(text).line("a", 0, "b") >= 1
+
+
+class TestWholeFiles:
+    FOLDER = Path(__file__).parent / "data" / "models"
+
+    def test_as_the_engine_ships_one(self) -> None:
+        model = load_model(self.FOLDER / "engine-style")
+        assert model.notes == ()
+        assert (model.name, model.hf_id) == ("engine-style", "some-org/Hybrid-MoE")
+        assert model.draft_model == "some-org/Hybrid-MoE-DFlash"
+        assert (model.behavior.default_num_drafts, model.behavior.mtp_max_seqs) == (1, 128)
+        assert model.dims == ModelDims(
+            loader="qwen3_6_moe",
+            model_type="qwen3_6_moe",
+            recurrent="gdn",
+            layers=("linear", "linear", "linear", "full") * 2,
+            hidden=2048,
+            vocab=248320,
+            q_heads=16,
+            kv_heads=2,
+            head_dim=256,
+            attn_gated=True,
+            mrope_interleaved=True,
+            experts=64,
+            top_k=8,
+            moe_inter=512,
+            shared_inter=512,
+            lin_k_heads=16,
+            lin_k_dim=128,
+            lin_v_heads=32,
+            lin_v_dim=128,
+            conv_kernel=4,
+            has_mtp=True,
+            mtp_layers=("full",),
+        )
+
+    def test_as_a_checkpoint_s_config_spells_it(self) -> None:
+        model = load_model(self.FOLDER / "config-style")
+        assert [note.code for note in model.notes] == ["MP223"]
+        assert model.dims == ModelDims(
+            loader=None,
+            model_type="step",
+            recurrent="none",
+            layers=("full", "sliding", "sliding", "sliding", "full"),
+            hidden=4096,
+            vocab=128896,
+            q_heads=64,
+            kv_heads=8,
+            head_dim=128,
+            mrope_interleaved=True,
+            inter=11264,
+            experts=288,
+            top_k=8,
+            moe_inter=1280,
+            shared_inter=1280,
+            has_mtp=True,
+            mtp_layers=("sliding", "sliding"),
+            kv_shapes=((8, 128), (4, 128), (4, 128), (4, 128), (8, 128)),
+        )
+
+    def test_encoder_and_decoder(self, tmp_path: Path) -> None:
+        text = """
+        [model]
+        model_type = "m2m_100"
+        encoder_layers = 6
+        decoder_layers = 4
+        d_model = 1024
+        encoder_attention_heads = 16
+        decoder_attention_heads = 8
+        encoder_ffn_dim = 2048
+        decoder_ffn_dim = 4096
+        vocab_size = 32000
+        """
+        dims = load(tmp_path, text).dims
+        assert (dims.layers, dims.q_heads, dims.kv_heads, dims.head_dim, dims.inter) == (("full",) * 4, 8, 8, 128, 4096)

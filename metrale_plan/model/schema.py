@@ -60,8 +60,6 @@ TYPES: dict[str, Any] = {
 
 ACCEPTED: dict[str, str] = {
     **{kind: f"a whole number from {low} to {high}" for kind, (low, high) in WHOLE.items()},
-    "size": "a whole number of at least 1",
-    "count": "a whole number of at least 0",
     "flag": "true or false",
     "text": "a text that is not empty",
     "dtype": "a KV dtype: " + ", ".join(sorted(KV_NAMES)) + '; or "" for the engine\'s own',

@@ -33,7 +33,9 @@ DIMS: dict[str, Dim] = {
     "hidden": Dim("size", ("hidden_dim", "hidden_size", "d_model", "dim")),
     "vocab": Dim("size", ("vocab_size",)),
     "tokenizer_vocab": Dim("count", ("tokenizer_vocab",)),
-    "q_heads": Dim("size", ("q_heads", "num_attention_heads", "n_heads", "decoder_attention_heads")),
+    "q_heads": Dim(
+        "size", ("q_heads", "num_attention_heads", "n_heads", "decoder_attention_heads", "encoder_attention_heads")
+    ),
     "q_heads_by_layer": Dim("counts", ("num_attention_heads_per_layer",)),
     "kv_heads": Dim("count_each", ("kv_heads", "num_key_value_heads", "num_attention_groups", "n_kv_heads")),
     "head_dim": Dim("count_each", ("head_dim",)),
@@ -47,7 +49,7 @@ DIMS: dict[str, Dim] = {
         "flag", ("mrope_interleaved", "rope_parameters.mrope_interleaved", "rope_scaling.mrope_interleaved")
     ),
     # Feed-forward.
-    "inter": Dim("count", ("intermediate_size", "decoder_ffn_dim")),
+    "inter": Dim("count", ("intermediate_size", "decoder_ffn_dim", "encoder_ffn_dim")),
     "experts": Dim(
         "count",
         ("moe_experts", "num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts", "moe.num_experts"),

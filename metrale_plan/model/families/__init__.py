@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from metrale_plan.model.dims import LayerKind, ModelDims, Recurrent
 from metrale_plan.model.families import gdn, kda, mamba2
-from metrale_plan.model.families.facts import Facts
+from metrale_plan.model.families.facts import SEPARATE_STACKS, Facts
 from metrale_plan.model.families.schedule import KIND_OF, Schedule, attention_kinds, kinds_of, schedule
 from metrale_plan.model.spellings import DIMS, PATTERN_LETTERS
 
@@ -79,7 +79,7 @@ def resolve(facts: Facts) -> Resolution:
 
     q_heads = facts.count("q_heads") or max(facts.get("q_heads_by_layer") or [0])
     shapes = _kv_shapes(facts, layers)
-    kv_heads, head_dim = _uniform(facts, "kv_heads"), _head_dim(facts, q_heads)
+    kv_heads, head_dim = _kv_heads(facts, q_heads), _head_dim(facts, q_heads)
     experts = facts.count("experts")
     moe_inter, shared_inter = _expert_widths(facts)
     found = {
@@ -154,6 +154,13 @@ def _uniform(facts: Facts, name: str) -> int:
     """One number for a dimension that may be listed by layer: the widest."""
     value = facts.get(name)
     return max(value) if isinstance(value, list) else facts.count(name)
+
+
+def _kv_heads(facts: Facts, q_heads: int) -> int:
+    """The KV heads; an encoder-decoder config has no key for them, since each query head has its own."""
+    fact = facts.fact("q_heads")
+    own = fact is not None and fact.spelling in SEPARATE_STACKS
+    return _uniform(facts, "kv_heads") or (q_heads if own else 0)
 
 
 def _head_dim(facts: Facts, q_heads: int) -> int:

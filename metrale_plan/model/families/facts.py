@@ -11,8 +11,10 @@ from metrale_plan.model.toml_source import TomlSource
 LAYERS_DO_NOT_ADD_UP = "MP206"
 LIST_TOO_LONG = "MP223"
 
-SEPARATE_STACKS = frozenset({"decoder_layers", "encoder_layers"})
-"""Two spellings of one dimension that may differ: an encoder-decoder model's layers are those of its decoder."""
+SEPARATE_STACKS = frozenset(
+    f"{stack}_{what}" for stack in ("decoder", "encoder") for what in ("layers", "attention_heads", "ffn_dim")
+)
+"""Spellings of one dimension that may differ: an encoder-decoder model's dimensions here are those of its decoder."""
 
 
 NAMES = {spelling: name for name, dim in DIMS.items() for spelling in dim.spellings}

@@ -270,7 +270,9 @@ def _by_counts(facts: Facts, total: int | None) -> Schedule:
     if len(above) == 1 and (total is None or said == total):
         kind: LayerKind = COUNTED[next(iter(above))][0]
         return Schedule((kind,) * said, frozenset({str(kind)}))
-    other_kinds = ("sliding_window", "global_head_dim", "full_interval", "lin_v_heads", "kda_heads", "mamba_heads")
+    other_kinds = ["global_head_dim", "full_interval", "lin_v_heads", "kda_heads", "mamba_heads"]
+    if facts.fact("compress_ratios") is None:  # with ratios by layer, a window is part of every layer's attention
+        other_kinds.append("sliding_window")
     if total is not None and not above and not facts.gives(other_kinds):
         attends: LayerKind = "full"
         return Schedule((attends,) * total, frozenset({"full"}))
