@@ -60,5 +60,5 @@ def human(size: int) -> str:
     if magnitude < KIB:
         return f"{size} B"
     if magnitude < MIB:
-        return f"{size / KIB:,.1f} KiB"
+        return f"{size // KIB:,} KiB" if size % KIB == 0 else f"{size / KIB:,.1f} KiB"
     return mib(size) if magnitude < 100 * GIB else gib(size)

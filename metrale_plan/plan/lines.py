@@ -23,6 +23,12 @@ from metrale_plan.reserve.replay import glm_replay_row_bytes
 from metrale_plan.rules import EngineRules
 
 
+POOL = "layers x slots x (h + conv)"
+POOL_WITH_VERIFY = (
+    "layers x (slots x (h + conv) + h_steps x h + verify_slots x conv_steps x conv + verify_slots x (h + conv))"
+)
+
+
 def marconi_slot_bytes(dims: ModelDims, *, hidden_row: bool = True) -> int:
     """Bytes of one snapshot: FP32 state of every recurrent layer, also under f16-pool, and the last hidden row."""
     return dims.blob + (2 * dims.hidden if hidden_row else 0)
@@ -58,8 +64,7 @@ def fixed_lines(
     yield Line(
         term="ssm_pool",
         bytes=pool.total,
-        formula="layers x (slots x (h + conv) + h_steps x h + verify_slots x conv_steps x conv"
-        " + verify_slots x (h + conv))",
+        formula=POOL_WITH_VERIFY if counts.verify else POOL,
         inputs={
             "layers": dims.ssm_layers,
             "slots": counts.slots,
@@ -74,7 +79,7 @@ def fixed_lines(
     yield Line(
         term="ssm_h_stage",
         bytes=ssm_h_prefill_stage_bytes(staged, dims.h_unit, config.f16_pool),
-        formula="slots x h under f16-pool",
+        formula="slots x h",
         inputs={"slots": staged, "h": dims.h_unit},
     )
     yield _replay_line(dims, config, rules, verify)
@@ -96,12 +101,10 @@ def fixed_lines(
     yield Line(
         term="carry_stash",
         bytes=headroom.carry_stash,
-        formula="layers x (verify_slots x slot + tables) + pointers",
+        formula="layers x (verify_slots x stash rows + tables) + pointers",
         inputs={"layers": dims.ssm_layers, "verify_slots": verify_slots},
     )
-    yield Line(
-        term="driver_fixed", bytes=headroom.driver_fixed, formula="a fixed allowance", inputs={}, basis="measured"
-    )
+    yield Line(term="driver_fixed", bytes=headroom.driver_fixed, formula="fixed", inputs={}, basis="measured")
     yield Line(
         term="driver_bookkeeping",
         bytes=headroom.driver_bookkeeping,
@@ -136,7 +139,7 @@ def ring_line(ring: RingPlan, slots: int, blob: int) -> Line:
 
 def arena_line(size: int, width: int) -> Line:
     """The buffer arena at the preflight width."""
-    return Line(term="buffer_arena", bytes=size, formula="sum of the arena's buffers", inputs={"tokens": width})
+    return Line(term="buffer_arena", bytes=size, formula="the buffers of tokens in one batch", inputs={"tokens": width})
 
 
 def _replay_line(dims: ModelDims, config: ServeConfig, rules: EngineRules, verify: VerifyPlan | None) -> Line:
@@ -149,6 +152,6 @@ def _replay_line(dims: ModelDims, config: ServeConfig, rules: EngineRules, verif
     return Line(
         term="replay_ring",
         bytes=ssm_replay_ring_bytes(dims.ssm_layers, row, rows, slots),
-        formula="layers x row x (rows - 1) x verify_slots under replay",
+        formula="layers x row x (rows - 1) x verify_slots",
         inputs={"layers": dims.ssm_layers, "row": row, "rows": rows, "verify_slots": slots},
     )

@@ -1,5 +1,7 @@
 """The screen of `preflight` and `plan`: a verdict line, the terms, and what is worth knowing."""
 
+import re
+
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.render.sheet import Column, Grid, Row, Sheet, Text
 from metrale_plan.report import Report
@@ -71,14 +73,21 @@ def _terms(plan: MemoryPlan) -> Grid:
 
 
 def _row(line: Line) -> Row:
-    inputs = ", ".join(f"{name} {_amount(name, value)}" for name, value in line.inputs.items() if value)
-    how = f"{line.formula}: {inputs}" if inputs else line.formula
-    mark = "" if line.basis == "exact" else " (measured allowance)"
-    return Row((BY_KEY[line.term].label, mib(line.bytes), how + mark))
+    mark = "" if line.basis == "exact" else " (measured on GB10)"
+    return Row((BY_KEY[line.term].label, mib(line.bytes), filled(line) + mark))
+
+
+def filled(line: Line) -> str:
+    """A line's formula with its numbers in place: `8 depth x 32 slots x 151.5 MiB`."""
+
+    def amount(match: re.Match[str]) -> str:
+        name = match[0]
+        if name not in line.inputs:
+            return name
+        value = line.inputs[name]
+        return human(value) if name in BYTE_INPUTS else f"{value:,} {name.replace('_', ' ')}"
+
+    return re.sub(r"[a-z_]+", amount, line.formula)
 
 
 BYTE_INPUTS = frozenset({"h", "conv", "row", "slot", "blob", "budget"})
-
-
-def _amount(name: str, value: int) -> str:
-    return human(value) if name in BYTE_INPUTS else f"{value:,}"
