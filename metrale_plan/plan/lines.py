@@ -22,7 +22,6 @@ from metrale_plan.reserve.prefill_scratch import gdn_two_phase, prefill_row_byte
 from metrale_plan.reserve.replay import glm_replay_row_bytes
 from metrale_plan.rules import EngineRules
 
-
 POOL = "layers x slots x (h + conv)"
 POOL_WITH_VERIFY = (
     "layers x (slots x (h + conv) + h_steps x h + verify_slots x conv_steps x conv + verify_slots x (h + conv))"
