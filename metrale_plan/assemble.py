@@ -4,7 +4,7 @@ The order is the contract's: bad input beats everything, refused settings beat m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from metrale_plan import catalog
@@ -66,7 +66,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     args = parse_serve_args(request.after)
     offers = gather(request, args)
     path, checkpoint = find_model(request.model, args.checkpoint)
-    memory = _memory(request, live)
+    memory = _memory(request, offers, live)
     report.memory = memory.reading
     report.device = memory.device
     hardware_class = memory.device.hardware_class if memory.device else None
@@ -160,10 +160,11 @@ def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | No
     return str(catalog.find_model(catalog.model_for_checkpoint(checkpoint))), checkpoint
 
 
-def _memory(request: Request, live: LiveReader) -> MemoryAnswer:
+def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
     if not request.compare:
         return for_plan(request.memory)
-    return for_preflight(request.memory, live)
+    ordinal = offers.best("gpu_ordinal")
+    return for_preflight(replace(request.memory, ordinal=ordinal.value) if ordinal else request.memory, live)
 
 
 def _note_other_checkpoint(report: Report, model: Model, checkpoint: str | None) -> None:

@@ -196,6 +196,7 @@ def test_notes_do_not_fail_a_plan() -> None:
         (["--rules", "today"], 2),
         (["--stage", "kv"], 2),
         (["--device", "h100"], 2),
+        (["--gpu-ordinal", "x"], 2),
         (["--total-memory", "80"], 2),
         (["--", "met", "serve", "--device", "gb10"], 2),
         (["--", "met", "serve", "--speculative=true"], 2),

@@ -77,14 +77,13 @@ def _run(
             accepted="reserve, all",
             nearest=nearest(stage, ("reserve", "all")),
         )
-    ordinal = flags.get("gpu_ordinal", "0")
     request = Request(
         command=command,
         model=model,
         flags=flags,
         after=invocation.after,
         environ=invocation.environ,
-        memory=MemoryRequest(device=device, free=free, total=total, ordinal=int(str(ordinal))),
+        memory=MemoryRequest(device=device, free=free, total=total),
         rules=rules,
         stage=stage,
         fail_on_warning=fail_on_warning,
