@@ -6,11 +6,12 @@ The order is the contract's: bad input beats everything, refused settings beat m
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from metrale_plan import catalog
-from metrale_plan.config.given import Offers
+from metrale_plan.config.given import Given, Offers
 from metrale_plan.config.resolve import Resolved, resolve
-from metrale_plan.errors import CannotTell, InputError, PlanError, SettingsRefused
+from metrale_plan.errors import CannotTell, InputError, PlanError, Problem, SettingsRefused
 from metrale_plan.findings import plan_findings, unmodelled_warning, verdict_findings
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
 from metrale_plan.model.load import Model, load_model
@@ -18,9 +19,12 @@ from metrale_plan.plan import make_plan
 from metrale_plan.refusals import refusals
 from metrale_plan.report import ModelInfo, Report
 from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
-from metrale_plan.sources.argv import ServeArgs, given_flags, parse_serve_args
+from metrale_plan.sources.argv import given_flags, parse_serve_args
 from metrale_plan.sources.environment import given_variables
 from metrale_plan.verdict import PLANNED, SETTINGS_REFUSED, STAGES, judge
+
+if TYPE_CHECKING:
+    from metrale_plan.sources.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,10 @@ class Request:
         flags: serve flags before `--`, by key: text, True, a list of texts, or None.
         after: the tokens after `--`.
         environ: the environment variables, of which only METRALE_* are read.
+        recipe: path of `--recipe`, or None.
+        args_file: path of `--args-file`, or None.
+        isolated_env: whether the METRALE_* variables of `environ` are left out.
+        carry: `--carry` or `--no-carry`, or None for neither.
         compare: whether the plan is compared with free memory.
     """
 
@@ -41,6 +49,10 @@ class Request:
     flags: Mapping[str, object] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
+    recipe: str | None = None
+    args_file: str | None = None
+    isolated_env: bool = False
+    carry: bool | None = None
     memory: MemoryRequest = field(default_factory=MemoryRequest)
     rules: str | None = None
     stage: str = "all"
@@ -63,18 +75,17 @@ def assemble(request: Request, live: LiveReader) -> Report:
 
 def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.rules = rules = read_rules(request.rules)
-    args = parse_serve_args(request.after)
-    offers = gather(request, args)
-    path, checkpoint = find_model(request.model, args.checkpoint)
-    memory = _memory(request, offers, live)
+    given = gather(request)
+    path, checkpoint = find_model(request.model, given.checkpoint)
+    memory = _memory(request, given.offers, live)
     report.memory = memory.reading
     report.device = memory.device
     hardware_class = memory.device.hardware_class if memory.device else None
     model = load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
     report.model = ModelInfo(name=model.name, checkpoint=checkpoint, dims=model.dims)
-    report.extend(list(model.notes))
-    _note_other_checkpoint(report, model, args.checkpoint)
-    resolved = resolve(offers, model.behavior, rules)
+    report.extend([*given.notes, *model.notes])
+    _note_other_checkpoint(report, model, given)
+    resolved = resolve(given.offers, model.behavior, rules)
     report.settings, report.config = resolved.settings, resolved.config
     report.extend(list(resolved.notes))
     refused = next(refusals(model.dims, resolved.config, resolved.settings, rules), None)
@@ -135,12 +146,56 @@ def read_rules(text: str | None) -> EngineRules:
     return rules_on(day)
 
 
-def gather(request: Request, args: ServeArgs) -> Offers:
-    """Every offer of one request."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What flags, files and environment say between them.
+
+    Attributes:
+        offers: every value given, with who gave it.
+        checkpoint: the checkpoint to serve: the positional after `--`, else the recipe's; None without either.
+        checkpoint_where: where it was named.
+        notes: what the readers had to say.
+    """
+
+    offers: Offers
+    checkpoint: str | None
+    checkpoint_where: str | None
+    notes: tuple[Problem, ...]
+
+
+def gather(request: Request) -> Gathered:
+    """Everything that one request was given, read from each of its places.
+
+    Raises:
+        InputError: a file, key, flag, value or variable that is never right.
+    """
+    args = parse_serve_args(request.after)
+    recipe = None if request.recipe is None else _recipe(request.recipe)
     offers = Offers()
-    for key, given in (*given_variables(request.environ), *args.offers, *given_flags(request.flags)):
+    ambient = {} if request.isolated_env else request.environ
+    from_recipe = () if recipe is None else recipe.offers
+    for key, given in (*given_variables(ambient), *from_recipe, *args.offers, *given_flags(request.flags)):
         offers.add(key, given)
-    return offers
+    if request.carry is not None:
+        offers.add("carry", Given(request.carry, "flag"))
+    checkpoint, where = args.checkpoint, args.checkpoint
+    if checkpoint is None and recipe is not None:
+        checkpoint, where = recipe.model, recipe.model_where
+    return Gathered(
+        offers=offers,
+        checkpoint=checkpoint,
+        checkpoint_where=where,
+        notes=() if recipe is None else recipe.notes,
+    )
+
+
+def _recipe(path: str) -> "Recipe":
+    from metrale_plan.sources.recipe import Skipped, read_recipe
+
+    recipe = read_recipe(path)
+    if isinstance(recipe, Skipped):
+        raise InputError("MP237", recipe.reason, where=path, accepted="a recipe whose runtime is metrale")
+    return recipe
 
 
 def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | None]:
@@ -155,7 +210,7 @@ def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | No
         raise InputError(
             "MP220",
             "no model named",
-            accepted="MODEL (a bundled name, a MODEL.toml or its directory), or -- met serve CHECKPOINT ...",
+            accepted="MODEL (a bundled name, a MODEL.toml or its directory), --recipe, or -- met serve CHECKPOINT ...",
         )
     return str(catalog.find_model(catalog.model_for_checkpoint(checkpoint))), checkpoint
 
@@ -164,13 +219,14 @@ def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
     if not request.compare:
         return for_plan(request.memory)
     ordinal = offers.best("gpu_ordinal")
-    return for_preflight(replace(request.memory, ordinal=ordinal.value) if ordinal else request.memory, live)
+    asked = request.memory if ordinal is None else replace(request.memory, ordinal=ordinal.value)
+    return for_preflight(asked, live)
 
 
-def _note_other_checkpoint(report: Report, model: Model, checkpoint: str | None) -> None:
-    if checkpoint is not None and checkpoint not in model.checkpoints:
+def _note_other_checkpoint(report: Report, model: Model, given: Gathered) -> None:
+    if given.checkpoint is not None and given.checkpoint not in model.checkpoints:
         report.warn(
             "MP215",
-            f"MODEL {model.name} does not list the checkpoint {checkpoint}; MODEL is planned",
-            where=checkpoint,
+            f"MODEL {model.name} does not list the checkpoint {given.checkpoint}; MODEL is planned",
+            where=given.checkpoint_where,
         )

@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Optional
 
 import typer
@@ -11,7 +12,25 @@ from metrale_plan.config.flags import FLAGS, Flag
 
 Model = Annotated[
     Optional[str],
-    typer.Argument(help="A bundled model's name, a MODEL.toml, or a directory that holds one.", show_default=False),
+    typer.Argument(
+        metavar="[MODEL]",
+        help="A bundled model's name, a MODEL.toml, or a directory that holds one.",
+        show_default=False,
+    ),
+]
+Recipe = Annotated[Optional[str], typer.Option("--recipe", help="A recipe; flags given beside it replace its own.")]
+ArgsFile = Annotated[
+    Optional[str], typer.Option("--args-file", help="A file of serve flags, a script or a unit that runs met serve.")
+]
+IsolatedEnv = Annotated[
+    bool, typer.Option("--isolated-env", help="Leave the METRALE_* variables of this environment out.")
+]
+Carry = Annotated[
+    Optional[bool],
+    typer.Option("--carry/--no-carry", help="Whether the engine's drafter carry is configured.", show_default=False),
+]
+ShowSettings = Annotated[
+    bool, typer.Option("--show-settings", help="Print every setting, where it came from, and what it won over.")
 ]
 Device = Annotated[
     Optional[str], typer.Option("--device", help="Bundled device profile; its visible memory counts as free.")
@@ -22,29 +41,75 @@ Rules = Annotated[Optional[str], typer.Option("--rules", help="Plan by the engin
 FailOnWarning = Annotated[bool, typer.Option("--fail-on-warning", help="Exit 4 when it fits with warnings.")]
 
 
-def _parameter(flag: Flag) -> inspect.Parameter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What every planning command takes, as texts; each is explained by its option above.
+
+    Attributes:
+        flags: the serve flags that were given, by key: text, True, or a list of texts.
+    """
+
+    model: Optional[str]
+    recipe: Optional[str]
+    args_file: Optional[str] = None
+    isolated_env: bool
+    carry: Optional[bool]
+    show_settings: bool = False
+    device: Optional[str]
+    total_memory: Optional[str]
+    rules: Optional[str]
+    fail_on_warning: bool
+    flags: Mapping[str, object]
+
+
+_LEADING = (("model", Model, None),)
+_SHARED = (
+    ("recipe", Recipe, None),
+    ("isolated_env", IsolatedEnv, False),
+    ("carry", Carry, None),
+    ("device", Device, None),
+    ("total_memory", TotalMemory, None),
+    ("rules", Rules, None),
+    ("fail_on_warning", FailOnWarning, False),
+)
+
+
+def _serve_flag(flag: Flag) -> inspect.Parameter:
     spellings = [f"--{name}" for name in (flag.name, *flag.aliases)]
     info = typer.Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False)
     kind: Any = Optional[bool] if flag.presence else Optional[list[str]] if flag.repeatable else Optional[str]
-    return inspect.Parameter(flag.key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, info])
+    return _keyword(flag.key, Annotated[kind, info], None)
 
 
-def with_serve_flags(command: Callable[..., int]) -> Callable[..., int]:
-    """A command whose `flags` parameter collects every serve flag that was given, by key."""
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def planning_command(command: Callable[..., int]) -> Callable[..., int]:
+    """A command whose `common` parameter collects MODEL, the shared options and every serve flag; its own stay."""
     own = inspect.signature(command)
-    added = [_parameter(flag) for flag in FLAGS]
+    names = [name for name, _, _ in (*_LEADING, *_SHARED)]
 
     @functools.wraps(command)
     def wrapper(**values: Any) -> int:
         flags = {flag.key: values.pop(flag.key) for flag in FLAGS}
-        return command(flags={key: value for key, value in flags.items() if value is not None}, **values)
+        shared = {name: values.pop(name) for name in names}
+        given = {key: value for key, value in flags.items() if value is not None}
+        return command(common=Common(**shared, flags=given), **values)
 
     kept = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in own.parameters.values()
-        if parameter.name != "flags"
+        if parameter.name != "common"
     ]
-    signature = own.replace(parameters=[*kept, *added])
+    signature = own.replace(
+        parameters=[
+            *(_keyword(*row) for row in _LEADING),
+            *kept,
+            *(_keyword(*row) for row in _SHARED),
+            *(_serve_flag(flag) for flag in FLAGS),
+        ]
+    )
     wrapper.__signature__ = signature  # type: ignore[attr-defined]
     wrapper.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
     return wrapper

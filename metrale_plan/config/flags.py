@@ -21,6 +21,7 @@ from metrale_plan.config.kinds import (
     count,
     number,
 )
+from metrale_plan.nearest import nearest
 
 TABLE_VERSION = 1
 ENGINE_VERSION = "1.0.0-beta-preview"
@@ -318,6 +319,16 @@ EXCLUSIONS = (("speculative", "dflash"),)
 REQUIRES = (("prompt_lookup_decoding", "speculative"), ("draft_confidence_stop", "speculative"))
 """Pairs of which the first needs the second."""
 
+NEWER_KEYS: dict[str, str] = {
+    "prompt_lookup_shared_cache_scopes": "a key of a newer engine",
+    "spec_cost_model": "a key of a newer engine",
+    "moe_nvfp4_experts": "a key of an older engine, which expert_quantization replaces",
+}
+"""Keys that are met in recipes and that this version of the table lacks; a recipe with them is read all the same.
+
+None of them bears on a byte that is planned before the weights.
+"""
+
 
 @cache
 def by_key() -> dict[str, Flag]:
@@ -329,3 +340,16 @@ def by_key() -> dict[str, Flag]:
 def by_spelling() -> dict[str, Flag]:
     """Flags by every spelling on the command line, with its dashes."""
     return {f"--{name}": flag for flag in FLAGS for name in (flag.name, *flag.aliases)}
+
+
+@cache
+def by_recipe_key() -> dict[str, Flag]:
+    """Flags by every spelling in a recipe: the flag's key and its recipe aliases."""
+    return {key: flag for flag in FLAGS for key in (flag.key, *flag.recipe_aliases)}
+
+
+def near_recipe_keys(word: str) -> tuple[str, ...]:
+    """Recipe keys that resemble a word; a command line's spelling leads to its key."""
+    spelled = word.lstrip("-").replace("-", "_")
+    as_flag = by_spelling().get(f"--{spelled.replace('_', '-')}")
+    return (as_flag.key,) if as_flag is not None else nearest(spelled, [*by_recipe_key(), *NEWER_KEYS])

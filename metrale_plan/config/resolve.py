@@ -191,6 +191,7 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         glm_indexer_flat=bool(variable("METRALE_GLM_DSA_INDEXER_FLAT")),
         glm_prefix_unproven=bool(variable("METRALE_GLM53_PREFIX_CACHE_UNPROVEN")),
         kv_floor_tokens=variable("METRALE_KV_FLOOR_TOKENS"),
+        carry=settings["carry"].value if "carry" in settings else None,
     )
     return Resolved(config, settings, tuple(notes), tuple(_unmodelled(settings, config)))
 

@@ -21,6 +21,13 @@ PLANNER_FLAGS = frozenset(
         "--traceback",
         "--model",
         "--recipe",
+        "--args-file",
+        "--isolated-env",
+        "--show-settings",
+        "--carry",
+        "--no-carry",
+        "--force",
+        "--wait",
     }
 )
 """Flags of this planner that `met serve` does not have."""

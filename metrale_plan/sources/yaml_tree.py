@@ -1,0 +1,143 @@
+"""YAML 1.2 as nodes with line numbers: composed by ruamel.yaml, never constructed, so no tag can make anything.
+
+Aliases stay references and are followed only where a reader asks, so an alias bomb expands nowhere.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from metrale_plan.errors import InputError
+
+NOT_YAML = "MP230"
+DUPLICATE_KEY = "MP231"
+
+MAX_CHARACTERS = 256 * 1024
+"""Recipes and compose files are a few kilobytes; anything larger is some other file."""
+
+NodeKind = Literal["text", "bool", "number", "null", "list", "mapping"]
+
+_CORE = "tag:yaml.org,2002:"
+_COLLECTIONS: dict[str, NodeKind] = {_CORE + "seq": "list", _CORE + "map": "mapping"}
+_TEXTS = frozenset({_CORE + "str", _CORE + "timestamp", _CORE + "value", _CORE + "merge"})
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value of a file.
+
+    Attributes:
+        raw: ruamel's node.
+        path: the file, for messages.
+        line: 1-based line; of the key where the value has one, since an alias stands elsewhere.
+    """
+
+    raw: Any
+    path: str
+    line: int
+
+    @property
+    def where(self) -> str:
+        """`file:line`."""
+        return f"{self.path}:{self.line}"
+
+    @property
+    def kind(self) -> NodeKind:
+        """What the value is under YAML 1.2's core schema: `on`, `off`, `auto` and dates are text.
+
+        Raises:
+            InputError: MP230 for a tag outside the core schema.
+        """
+        tag, value = str(self.raw.tag), self.raw.value
+        if tag in _COLLECTIONS:
+            return _COLLECTIONS[tag]
+        if isinstance(value, str):
+            if tag == _CORE + "bool":
+                return "bool"
+            if tag == _CORE + "null":
+                return "null"
+            if tag in (_CORE + "int", _CORE + "float"):
+                return "number" if _NUMBER.fullmatch(value) or _BASED.fullmatch(value) else "text"
+            if tag in _TEXTS:
+                return "text"
+        shown = tag.replace(_CORE, "!!")
+        raise InputError(NOT_YAML, f"the tag {shown} has no place here", where=self.where, accepted="a plain value")
+
+    @property
+    def text(self) -> str:
+        """A scalar as it is spelled; `0x` and `0o` numbers in decimal, booleans as `true` and `false`."""
+        value = str(self.raw.value)
+        if self.kind == "bool":
+            return value.lower()
+        return str(int(value, 0)) if self.kind == "number" and _BASED.fullmatch(value) else value
+
+    def items(self) -> Iterator[tuple[str, "Node"]]:
+        """Keys and values of a mapping, in order; each value's line is its key's.
+
+        Raises:
+            InputError: MP230 for a key that is not text, MP231 for one that is there twice.
+        """
+        seen: dict[str, int] = {}
+        for raw_key, raw_value in self.raw.value:
+            line = raw_key.start_mark.line + 1
+            key = Node(raw_key, self.path, line)
+            if key.kind in ("list", "mapping", "null"):
+                raise InputError(NOT_YAML, "a key has to be text", where=key.where, accepted="key: value")
+            if key.text == "<<":
+                raise InputError(
+                    NOT_YAML,
+                    "merge keys (<<) are no part of YAML 1.2, so a reader may take this one for a key of that name",
+                    where=key.where,
+                    accepted="the keys written out, or an alias for the whole mapping",
+                )
+            if key.text in seen:
+                raise InputError(
+                    DUPLICATE_KEY,
+                    f"{key.text} is there twice, first at line {seen[key.text]}",
+                    where=key.where,
+                    accepted="each key once",
+                )
+            seen[key.text] = line
+            yield key.text, Node(raw_value, self.path, line)
+
+    def elements(self) -> Iterator["Node"]:
+        """Elements of a list, in order; each line is its own."""
+        for raw in self.raw.value:
+            yield Node(raw, self.path, raw.start_mark.line + 1)
+
+
+def compose(text: str, path: str, *, first_line: int = 1) -> Node | None:
+    """The one document of a YAML text, or None where it holds nothing.
+
+    Args:
+        path: the file's name for messages.
+        first_line: line of the file that the text starts at.
+
+    Raises:
+        InputError: MP230 where it is not YAML, holds several documents, or is too large or too deep to be meant.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    if len(text) > MAX_CHARACTERS:
+        message = f"{path} is larger than {MAX_CHARACTERS // 1024} KiB, so it is no recipe"
+        raise InputError(NOT_YAML, message, where=path, accepted="a file of a few kilobytes")
+    try:
+        root = YAML(typ="safe", pure=True).compose("\n" * (first_line - 1) + text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else first_line
+        message = f"not YAML: {error.problem or error.context}"
+        raise InputError(NOT_YAML, message, where=f"{path}:{line}", accepted="one YAML 1.2 document") from None
+    except YAMLError as error:
+        position = getattr(error, "position", 0)
+        line = text.count("\n", 0, position if isinstance(position, int) else 0) + first_line
+        raise InputError(
+            NOT_YAML, f"not YAML: {getattr(error, 'reason', error)}", where=f"{path}:{line}", accepted="UTF-8 text"
+        ) from None
+    except RecursionError:
+        raise InputError(NOT_YAML, "nested too deeply", where=path, accepted="a few levels") from None
+    return None if root is None else Node(root, path, root.start_mark.line + 1)
