@@ -12,7 +12,7 @@ from metrale_plan import catalog
 from metrale_plan.config.given import Given, Offers
 from metrale_plan.config.resolve import Resolved, resolve
 from metrale_plan.errors import CannotTell, InputError, PlanError, Problem, SettingsRefused
-from metrale_plan.findings import plan_findings, unmodelled_warning, verdict_findings
+from metrale_plan.findings import plan_findings, ring_may_shrink, unmodelled_warning, verdict_findings
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
 from metrale_plan.model.load import Model, load_model
 from metrale_plan.plan import make_plan
@@ -113,7 +113,13 @@ def _plan_and_judge(
         return
     asked = STAGES if request.stage == "all" else PLANNED
     report.verdict = verdict = judge(
-        plan, model.dims, resolved.config, free=free, asked=asked, held_by=resolved.unmodelled
+        plan,
+        model.dims,
+        resolved.config,
+        free=free,
+        asked=asked,
+        held_by=resolved.unmodelled,
+        ring_unknown=ring_may_shrink(plan, model.dims, resolved.config),
     )
     report.extend(list(verdict_findings(verdict)))
     if verdict.fits is None:

@@ -120,6 +120,15 @@ CODES: tuple[Code, ...] = (
         "Set it back to its default, or take the plan as the figure without it.",
     ),
     Code(
+        "MP121",
+        "warning",
+        "ring fitted after the load",
+        "On the dense loader's native FP8 route the engine fits the decode-rollback ring to what is left once the "
+        "weights are loaded. The plan shows the depth the ring wants; the engine may make it shallower, never deeper.",
+        "METRALE_DENSE_FP8=1 plan qwen3.8-27b",
+        "Pin the depth with --ssm-decode-ring-slots to know it now.",
+    ),
+    Code(
         "MP200",
         "error",
         "a bug",

@@ -7,8 +7,14 @@ from metrale_plan.errors import Problem
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.plan.lines import marconi_slot_bytes
+from metrale_plan.plan.ring import fitted_after_load
 from metrale_plan.units import human
 from metrale_plan.verdict import Verdict
+
+
+def ring_may_shrink(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> bool:
+    """Whether the engine may still make the planned ring shallower, once the weights are loaded."""
+    return plan.ring.want > 0 and not plan.ring.pinned and fitted_after_load(dims, config)
 
 
 def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> Iterator[Problem]:
@@ -20,6 +26,14 @@ def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> Ite
             message=f"the decode-rollback ring is fitted to memory: depth {ring.reserved} instead of {ring.want}, "
             f"{human(ring.bytes)} instead of {human(ring.want * ring.slot_bytes)}",
             where="--ssm-decode-ring-slots",
+            severity="warning",
+        )
+    if ring_may_shrink(plan, dims, config):
+        yield Problem(
+            code="MP121",
+            message="METRALE_DENSE_FP8: on a block-scaled FP8 checkpoint the engine fits the decode-rollback ring to "
+            f"what the load leaves; it is planned at depth {ring.want} and may end up shallower",
+            where="METRALE_DENSE_FP8",
             severity="warning",
         )
     if marconi.skip_reason is not None and dims.ssm_layers > 0:

@@ -65,6 +65,7 @@ def judge(
     free: int | None,
     asked: tuple[Stage, ...] = STAGES,
     held_by: tuple[str, ...] = (),
+    ring_unknown: bool = False,
 ) -> Verdict:
     """The reserve's verdict: refused when reserve and arena together exceed free memory. Engine memory plan, 13.4.
 
@@ -72,8 +73,12 @@ def judge(
         free: free bytes before the load, or None when they could not be read.
         asked: stages that the user wants answered.
         held_by: settings in force that the plan does not count; with any, nothing can be told.
+        ring_unknown: the ring stands at the depth it wants and the engine may still make it shallower; it matters
+            only when the answer depends on it.
     """
     need = plan.total
+    if ring_unknown and free is not None and need > free >= need - plan.ring.bytes:
+        held_by = (*held_by, "METRALE_DENSE_FP8")
     largest = tuple(sorted((line for line in plan.lines if line.bytes), key=lambda line: -line.bytes)[:3])
     unreached = tuple(stage for stage in asked if stage not in PLANNED)
     if free is None or held_by:

@@ -300,3 +300,21 @@ def test_a_bug_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a bug in metrale-plan: ZeroDivisionError: boom" in outcome.err
     assert outcome.err.count("\n") == 1
     assert json.loads(cli("plan", "qwen3.8-27b", "--format", "json").out)["exit_code"] == 5
+
+
+def test_a_ring_that_is_fitted_after_the_load_is_never_guessed() -> None:
+    env = {"METRALE_DENSE_FP8": "1"}
+    argv = ["qwen3.8-27b", "--device", "gb10", "--stage", "reserve"]
+    wanted = cli_json("preflight", *argv, env=env)
+    assert (wanted["exit_code"], wanted["decode_ring"]["slots"]) == (0, 8)
+    assert "MP121" in [w["code"] for w in wanted["warnings"]]
+    need, ring = wanted["verdict"]["need"], wanted["reserve"]["decode_ring"]
+    between = cli_json("preflight", *argv, "--free-memory", f"{need - 1}B", env=env)
+    assert (between["exit_code"], between["verdict"]["fits"]) == (3, None)
+    assert "METRALE_DENSE_FP8" in between["error"]["message"]
+    assert cli_json("preflight", *argv, "--free-memory", f"{need - ring - 1}B", env=env)["exit_code"] == 1
+    assert cli_json("preflight", *argv, "--free-memory", f"{need - 1}B")["decode_ring"]["fitted"] is True
+    fallback = cli_json("preflight", *argv, env=env | {"METRALE_ATTN_W4A4": ""})
+    assert "MP121" not in [w["code"] for w in fallback["warnings"]]
+    moe = cli_json("preflight", "qwen3.6-35b-a3b", "--device", "gb10", env=env)
+    assert "MP121" not in [w["code"] for w in moe["warnings"]]

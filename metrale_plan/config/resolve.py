@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from metrale_plan.config.given import Given, Offers, Setting, Settings
 from metrale_plan.config.serve import ServeConfig
-from metrale_plan.config.variables import UNMODELLED, Ignored, Unmodelled, by_name
+from metrale_plan.config.variables import NATIVE_FP8_FALLBACKS, UNMODELLED, Ignored, Unmodelled, by_name
 from metrale_plan.errors import InputError, Problem
 from metrale_plan.ladder import DEFAULT_LADDER, resolve_mtp_max_seqs
 from metrale_plan.rules import EngineRules
@@ -192,6 +192,7 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         glm_prefix_unproven=bool(variable("METRALE_GLM53_PREFIX_CACHE_UNPROVEN")),
         kv_floor_tokens=variable("METRALE_KV_FLOOR_TOKENS"),
         carry=settings["carry"].value if "carry" in settings else None,
+        native_fp8=variable("METRALE_DENSE_FP8") and not any(key.startswith(NATIVE_FP8_FALLBACKS) for key in offers),
     )
     return Resolved(config, settings, tuple(notes), tuple(_unmodelled(settings, config)))
 

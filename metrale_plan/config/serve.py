@@ -27,6 +27,7 @@ class ServeConfig:
         max_batch_tokens: `METRALE_MAX_BATCH_TOKENS`; 0 when unset.
         ffn_min_rows: `METRALE_FFN_W4A16_LT_MIN_ROWS`, or None for the class's.
         kv_floor_tokens: floor of the after-load ring fit, tokens per sequence.
+        native_fp8: `METRALE_DENSE_FP8=1` with none of the variables that fall back from that route.
         carry: drafter carry configured on, off, or None when nobody said.
     """
 
@@ -80,6 +81,7 @@ class ServeConfig:
     glm_indexer_flat: bool = False
     glm_prefix_unproven: bool = False
     kv_floor_tokens: int = 4096
+    native_fp8: bool = False
     carry: bool | None = None
 
     @property

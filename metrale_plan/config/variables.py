@@ -123,6 +123,9 @@ VARIABLES: tuple[Variable, ...] = (
     switch("METRALE_GDN_FUSED_CONV", "gdn_fused_conv", "1"),
     counted("METRALE_KV_FLOOR_TOKENS", "kv_floor_tokens", "the default floor of 4096 tokens", default=4096, trim=True),
     counted("METRALE_MAX_BATCH_TOKENS", "max_batch_tokens", "the computed width"),
+    switch("METRALE_DENSE_FP8", "native_fp8", "1"),
+    presence("METRALE_DENSE_FP8_KEEP_NVFP4", "native_fp8"),
+    presence("METRALE_ATTN_W4A4", "native_fp8"),
     Variable("METRALE_ATTN_DECODE_SPLITK", "value", "splitk", _splitk),
     counted("METRALE_FFN_W4A16_LT_MIN_ROWS", "ffn_min_rows", "the class's threshold"),
     switch("METRALE_GGUF_NATIVE_Q2", "native_q2", "1"),
@@ -140,6 +143,9 @@ def by_name() -> dict[str, Variable]:
 
 
 PREFIX = "METRALE_"
+
+NATIVE_FP8_FALLBACKS = ("METRALE_DENSE_FP8_KEEP_NVFP4", "METRALE_ATTN_W4A4", "METRALE_CUTLASS_NVFP4_")
+"""Names, the last one a prefix, whose presence takes the dense loader off its native FP8 route."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from metrale_plan.device import DeviceSpec
 from metrale_plan.kv import block_bytes, draft_block_bytes
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan.lines import arena_line, fixed_lines, ring_line
-from metrale_plan.plan.ring import RingPlan, plan_ring
+from metrale_plan.plan.ring import RingPlan, fitted_after_load, plan_ring
 from metrale_plan.plan.verify import VerifyPlan, plan_pool, plan_verify
 from metrale_plan.pool import PoolPlan
 from metrale_plan.prefix_cache import prefix_active
@@ -79,7 +79,8 @@ def make_plan(
 
     Args:
         device: its `total` is what the utilization applies to.
-        free: free bytes before the load, which the ring is fitted to; None leaves the ring at the depth it wants.
+        free: free bytes before the load, which the ring is fitted to; None leaves the ring at the depth it wants, and
+            so does a serve whose ring the engine fits only after the load.
     """
     slots = config.ceiling
     budget = memory_budget(device.total, config.gpu_memory_utilization)
@@ -103,7 +104,8 @@ def make_plan(
     )
     arena = arena_line(reserved_arena(dims, config, device, rules), width)
     beside = sum(line.bytes for line in fixed)
-    yardstick = None if free is None else before_load_yardstick(beside, arena.bytes, free)
+    later = free is None or fitted_after_load(dims, config)
+    yardstick = None if later or free is None else before_load_yardstick(beside, arena.bytes, free)
     ring = plan_ring(dims, config, slots, yardstick)
     return MemoryPlan(
         slots=slots,

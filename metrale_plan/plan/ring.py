@@ -42,6 +42,14 @@ class RingPlan:
         return self.reserved * self.slot_bytes
 
 
+def fitted_after_load(dims: ModelDims, config: ServeConfig) -> bool:
+    """Whether the engine may fit the ring to what the load leaves, which depends on the weights. 13.3.
+
+    True on the dense loader's native FP8 route; whether the checkpoint is block-scaled FP8 is not known here.
+    """
+    return config.native_fp8 and dims.loader == "qwen3_5"
+
+
 def plan_ring(dims: ModelDims, config: ServeConfig, slots: int, yardstick: Yardstick | None) -> RingPlan:
     """The ring at `slots` sequences; without a yardstick it keeps the depth it wants.
 
