@@ -1,6 +1,7 @@
 """Printing a report: the answer on stdout, warnings and errors on stderr, one JSON document under `--format json`."""
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
@@ -20,11 +21,11 @@ def emit(invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet
 
         write_json(invocation, document(report))
         return
-    problems = [*report.warnings, *([report.error] if report.error is not None else [])]
-    write_problems(invocation.stderr, problems)
     parts = sheet(report)
     if parts:
         write_sheet(invocation, parts)
+        invocation.stdout.flush()  # so that the notes follow the answer where both go to one terminal
+    write_problems(invocation.stderr, [*report.warnings, *([report.error] if report.error is not None else [])])
 
 
 def write_json(invocation: Invocation, document: dict[str, Any]) -> None:
@@ -53,6 +54,7 @@ def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
 
 def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
     """`severity[code] where: message`, then what is accepted and the nearest spellings, one problem a block."""
+    width = _width_of(err) if err.isatty() else None
     for problem in problems:
         where = f"{problem.where}: " if problem.where and problem.where not in problem.message else ""
         lines = [f"{problem.severity}[{problem.code}]: {where}{problem.message}"]
@@ -60,9 +62,16 @@ def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
             lines.append(f"  accepted: {problem.accepted}")
         if problem.nearest:
             lines.append(f"  did you mean: {', '.join(problem.nearest)}")
+        if width is not None:
+            lines = [part for line in lines for part in _wrapped(line, width)]
         text = "\n".join(lines) + "\n"
         encoding = err.encoding or "utf-8"
         err.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line at a terminal's width, broken between words; piped lines stay whole, for those who search them."""
+    return textwrap.wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def wants_color(invocation: Invocation) -> bool:
