@@ -106,7 +106,7 @@ def _plan_and_judge(
         raise memory.failure
     free = memory.reading.free if request.compare else None
     report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
-    report.extend(list(plan_findings(plan, model.dims, resolved.config)))
+    report.extend(list(plan_findings(plan, model.dims, resolved.config, rules)))
     if resolved.unmodelled:
         report.warnings.append(unmodelled_warning(resolved.unmodelled))
     if not request.compare:

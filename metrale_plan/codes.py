@@ -129,6 +129,15 @@ CODES: tuple[Code, ...] = (
         "Pin the depth with --ssm-decode-ring-slots to know it now.",
     ),
     Code(
+        "MP122",
+        "warning",
+        "GLM-Next figures that are upper bounds",
+        "The engine has a trimmed form of GLM-Next's buffer arena whose sizes are not known, and since 2026-10-09 it "
+        "keeps the indexer in KV blocks, whose share of a block is not known either. The other terms are exact.",
+        "plan glm-5.3-flash",
+        "Compare with the arena that a boot logs before relying on the last GiB.",
+    ),
+    Code(
         "MP200",
         "error",
         "a bug",

@@ -8,6 +8,8 @@ from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.plan.lines import marconi_slot_bytes
 from metrale_plan.plan.ring import fitted_after_load
+from metrale_plan.prefix_cache import glm_indexer_paged, is_glm
+from metrale_plan.rules import EngineRules
 from metrale_plan.units import human
 from metrale_plan.verdict import Verdict
 
@@ -17,7 +19,7 @@ def ring_may_shrink(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> b
     return plan.ring.want > 0 and not plan.ring.pinned and fitted_after_load(dims, config)
 
 
-def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> Iterator[Problem]:
+def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig, rules: EngineRules) -> Iterator[Problem]:
     """Notes and warnings on the plan itself."""
     ring, marconi = plan.ring, plan.marconi
     if ring.fitted:
@@ -34,6 +36,14 @@ def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> Ite
             message="METRALE_DENSE_FP8: on a block-scaled FP8 checkpoint the engine fits the decode-rollback ring to "
             f"what the load leaves; it is planned at depth {ring.want} and may end up shallower",
             where="METRALE_DENSE_FP8",
+            severity="warning",
+        )
+    if is_glm(dims):
+        indexer = " and what its paged indexer adds to a KV block" if glm_indexer_paged(config, rules) else ""
+        yield Problem(
+            code="MP122",
+            message=f"GLM-Next: the engine can trim the buffer arena; by how much{indexer} is not known here",
+            where=dims.model_type,
             severity="warning",
         )
     if marconi.skip_reason is not None and dims.ssm_layers > 0:

@@ -318,3 +318,10 @@ def test_a_ring_that_is_fitted_after_the_load_is_never_guessed() -> None:
     assert "MP121" not in [w["code"] for w in fallback["warnings"]]
     moe = cli_json("preflight", "qwen3.6-35b-a3b", "--device", "gb10", env=env)
     assert "MP121" not in [w["code"] for w in moe["warnings"]]
+
+
+def test_what_is_not_known_of_a_family_is_said() -> None:
+    messages = [w["message"] for w in cli_json("plan", "glm-5.3-flash")["warnings"] if w["code"] == "MP122"]
+    assert "paged indexer" in messages[0]
+    flat = cli_json("plan", "glm-5.3-flash", env={"METRALE_GLM_DSA_INDEXER_FLAT": "1"})["warnings"]
+    assert not any("paged indexer" in w["message"] for w in flat)
