@@ -319,6 +319,15 @@ CODES: tuple[Code, ...] = (
         "Give --dflash-gamma.",
     ),
     Code(
+        "MP223",
+        "note",
+        "layer list longer than the model",
+        "A list with one entry a layer has more entries than the model has layers. The first ones count, as many as "
+        "there are layers; those beyond belong to the draft head, or to nothing.",
+        "a config.json with 45 layers and 48 layer_types",
+        "Nothing, unless the layer count is wrong.",
+    ),
+    Code(
         "MP230",
         "error",
         "not YAML",

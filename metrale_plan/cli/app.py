@@ -12,6 +12,8 @@ import typer
 COMMANDS: dict[str, tuple[str, str]] = {
     "preflight": ("planning:preflight", "Plan a serve and compare it with the GPU's free memory."),
     "plan": ("planning:plan", "Print what the engine will reserve, term by term."),
+    "models": ("catalog:models", "List the bundled models, or show one."),
+    "devices": ("catalog:devices", "List the bundled device profiles."),
 }
 """Name -> (module:function below `metrale_plan.cli`, the line in the list of commands)."""
 

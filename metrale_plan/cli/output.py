@@ -28,6 +28,20 @@ def emit(invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet
     write_problems(invocation.stderr, [*report.warnings, *([report.error] if report.error is not None else [])])
 
 
+def emit_answer(
+    invocation: Invocation, command: str, answer: Any, sheet: Callable[[], Sheet], warnings: Iterable[Problem] = ()
+) -> None:
+    """Print the answer of a command that plans nothing: under JSON, one key named as the command."""
+    warnings = list(warnings)
+    if invocation.json:
+        from metrale_plan.render.json import envelope
+
+        write_json(invocation, envelope(command, 0, warnings, None) | {command: answer})
+        return
+    write_problems(invocation.stderr, warnings)
+    write_sheet(invocation, sheet())
+
+
 def write_json(invocation: Invocation, document: dict[str, Any]) -> None:
     """One JSON document on stdout."""
     import json

@@ -8,7 +8,7 @@ from typing import Any
 
 from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.check import check
-from metrale_plan.model.dims import ModelDims
+from metrale_plan.model.dims import ModelDims, Recurrent
 from metrale_plan.model.families import resolve
 from metrale_plan.model.families.facts import Fact, Facts
 from metrale_plan.model.keys import Table, tables_of
@@ -44,6 +44,8 @@ class Model:
         hf_id: the checkpoint that the file is about, or None.
         checkpoints: every checkpoint id the file lists, `hf_id` first.
         checkpoint: the listed checkpoint whose dimensions these are, or None.
+        model_type: the checkpoint's model type, or "" where the file names none.
+        family: of the recurrent layers ("none" for attention only), or None where the file does not tell.
         geometry: the dimensions, or None where some are missing; `dims` is the same and raises.
         behavior: defaults of the serve.
         draft_model: the DFlash drafter's checkpoint, or None.
@@ -56,6 +58,8 @@ class Model:
     hf_id: str | None
     checkpoints: tuple[str, ...]
     checkpoint: str | None
+    model_type: str
+    family: Recurrent | None
     geometry: ModelDims | None
     behavior: Behavior
     draft_model: str | None
@@ -123,6 +127,8 @@ def resolve_model(source: TomlSource, *, hardware_class: str | None = None, chec
         hf_id=hf_id,
         checkpoints=tuple(dict.fromkeys(name for name in listed if name)),
         checkpoint=checkpoint if checkpoint in listed else None,
+        model_type=facts.model_type,
+        family=resolution.family,
         geometry=resolution.dims,
         behavior=_behavior(source, tables, hardware_class),
         draft_model=drafter,

@@ -64,10 +64,11 @@ PLAIN = (
 
 
 class Resolution(NamedTuple):
-    """Dimensions, or what is missing for them: the spelling of each key to add."""
+    """Dimensions, or what is missing for them: the spelling of each key to add. The family may be known either way."""
 
     dims: ModelDims | None
     missing: tuple[str, ...]
+    family: Recurrent | None
 
 
 def resolve(facts: Facts) -> Resolution:
@@ -76,6 +77,7 @@ def resolve(facts: Facts) -> Resolution:
     family = _family(facts, told)
     layers = told.layers
     recurrent = family is not None and ("linear" in layers or not layers)
+    name: Recurrent = family.NAME if recurrent and family is not None else "none"
 
     q_heads = facts.count("q_heads") or max(facts.get("q_heads_by_layer") or [0])
     shapes = _kv_shapes(facts, layers)
@@ -101,7 +103,7 @@ def resolve(facts: Facts) -> Resolution:
     if not facts.model_type:
         missing.append("model_type")
     if missing:
-        return Resolution(None, tuple(missing))
+        return Resolution(None, tuple(missing), name if layers or recurrent else None)
 
     plain: dict[str, Any] = {name: facts.count(name) for name in PLAIN}
     plain |= found
@@ -113,7 +115,7 @@ def resolve(facts: Facts) -> Resolution:
         ModelDims(
             loader=facts.loader or LOADERS.get(facts.model_type),
             model_type=facts.model_type,
-            recurrent=family.NAME if recurrent and family is not None else "none",
+            recurrent=name,
             layers=layers,
             attn_gated=facts.flag("attn_gated"),
             mrope_interleaved=facts.flag("mrope_interleaved"),
@@ -126,6 +128,7 @@ def resolve(facts: Facts) -> Resolution:
             **plain,
         ),
         (),
+        name,
     )
 
 
