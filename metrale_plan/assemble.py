@@ -12,7 +12,13 @@ from metrale_plan import catalog
 from metrale_plan.config.given import Given, Offers
 from metrale_plan.config.resolve import Resolved, resolve
 from metrale_plan.errors import CannotTell, InputError, PlanError, Problem, SettingsRefused
-from metrale_plan.findings import plan_findings, ring_may_shrink, unmodelled_warning, verdict_findings
+from metrale_plan.findings import (
+    memory_findings,
+    plan_findings,
+    ring_may_shrink,
+    unmodelled_warning,
+    verdict_findings,
+)
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
 from metrale_plan.model.load import Model, load_model
 from metrale_plan.plan import make_plan
@@ -122,6 +128,7 @@ def _plan_and_judge(
         ring_unknown=ring_may_shrink(plan, model.dims, resolved.config),
     )
     report.extend(list(verdict_findings(verdict)))
+    report.extend(list(memory_findings(plan, memory.reading, resolved.config, verdict)))
     if verdict.fits is None:
         if memory.failure is not None:
             raise memory.failure

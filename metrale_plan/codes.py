@@ -138,6 +138,15 @@ CODES: tuple[Code, ...] = (
         "Compare with the arena that a boot logs before relying on the last GiB.",
     ),
     Code(
+        "MP150",
+        "warning",
+        "utilization above free memory",
+        "The budget that --gpu-memory-utilization asks for is more than is free. The engine does not compare the two; "
+        "what it sizes by the budget will not all be there.",
+        "preflight qwen3.8-27b --total-memory 121.69GiB --free-memory 101.8GiB --gpu-memory-utilization 0.87",
+        "Use the utilization that the message names, or free memory.",
+    ),
+    Code(
         "MP200",
         "error",
         "a bug",
@@ -440,6 +449,108 @@ CODES: tuple[Code, ...] = (
         "The GPU has another number of SMs than the class it matches. The engine warns of this at boot as well.",
         "preflight qwen3.8-27b, on a cut-down variant or a MIG slice",
         "Nothing; its own SM count is used.",
+    ),
+    Code(
+        "MP307",
+        "warning",
+        "two cupy packages",
+        "cupy-cuda12x and cupy-cuda13x provide the same files and overwrite each other's. Removing one of them then "
+        "breaks the other.",
+        "doctor, in an environment with cupy-cuda12x and cupy-cuda13x",
+        "Uninstall both, then install the one that the driver can serve.",
+    ),
+    Code(
+        "MP308",
+        "warning",
+        "free memory is moving",
+        "The samples of free memory differ by more than 256 MiB, so somebody is allocating or freeing right now. The "
+        "lowest counts.",
+        "preflight qwen3.8-27b, while another model loads",
+        "Wait until it is quiet, or look longer with --samples 20 --over 10s.",
+    ),
+    Code(
+        "MP309",
+        "error",
+        "not a recording",
+        "The file is not what doctor --record writes, or a key of it holds something else than it should.",
+        "preflight qwen3.8-27b --probe notes.json",
+        "Record again with doctor --record FILE.",
+    ),
+    Code(
+        "MP310",
+        "cannot tell",
+        "the reading contradicts itself",
+        "A total of zero, more free than there is, or used and free memory that do not add up to the total within 1 % "
+        "or 256 MiB, whichever is more.",
+        "preflight qwen3.8-27b, on a driver that reports nonsense",
+        "Send what doctor --record FILE writes with a bug report, and state the memory meanwhile.",
+    ),
+    Code(
+        "MP311",
+        "warning",
+        "inside the floor of shared memory",
+        "On a GPU that shares the host's memory, what the plan leaves is less than what should stay free for the host "
+        "(8 GiB unless --unified-floor says otherwise). Running out there takes the whole machine down.",
+        "preflight qwen3.8-27b --max-batch-size 128, on a GB10",
+        "Plan for less, or lower the floor with --unified-floor when the host needs less.",
+    ),
+    Code(
+        "MP314",
+        "cannot tell",
+        "the GPU lets no context in",
+        "The GPU is in an exclusive or prohibited compute mode, or busy, so memory cannot be asked for.",
+        "preflight qwen3.8-27b, on a GPU in exclusive-process mode that serves already",
+        "Stop the process that holds it, or set the compute mode back with nvidia-smi -c DEFAULT.",
+    ),
+    Code(
+        "MP315",
+        "cannot tell",
+        "the driver is not in order",
+        "The driver is there and does not work: broken state, mismatched parts, a missing fabric manager, or a library "
+        "that is not the driver's.",
+        "preflight qwen3.8-27b, after a driver update without a reboot",
+        "See what nvidia-smi says; reload the driver or restart the machine.",
+    ),
+    Code(
+        "MP316",
+        "warning",
+        "the GPU is full",
+        "Not even a CUDA context could be created, so nothing is free.",
+        "preflight qwen3.8-27b, beside a serve that took everything",
+        "Stop one of the processes that hold the memory.",
+    ),
+    Code(
+        "MP317",
+        "cannot tell",
+        "the reading did not end",
+        "The process that reads memory hung, crashed or printed nothing that could be read.",
+        "doctor, on a machine whose driver hangs",
+        "See what nvidia-smi says, or state the memory.",
+    ),
+    Code(
+        "MP318",
+        "warning",
+        "host memory unknown",
+        "The GPU shares the host's memory, and /proc/meminfo did not say what is available. CUDA's figure counts page "
+        "cache as used, so it may be far too low.",
+        "preflight qwen3.8-27b on a GB10, in a container that hides /proc/meminfo",
+        "State the free memory with --free-memory.",
+    ),
+    Code(
+        "MP319",
+        "note",
+        "huge page pool",
+        "Memory set aside for huge pages is in no figure of available memory, whoever may use it.",
+        "preflight qwen3.8-27b on a GB10 with vm.nr_hugepages set",
+        "Nothing, unless the pool was meant to be given back.",
+    ),
+    Code(
+        "MP321",
+        "error",
+        "recording not written",
+        "The file that --record names is there already, or cannot be written. Nothing is overwritten.",
+        "doctor --record report.json, twice",
+        "Name a new file in a folder that can be written.",
     ),
 )
 

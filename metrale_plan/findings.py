@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 
 from metrale_plan.config.serve import ServeConfig
+from metrale_plan.device import MemoryReading
 from metrale_plan.errors import Problem
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.plan.lines import marconi_slot_bytes
 from metrale_plan.plan.ring import fitted_after_load
 from metrale_plan.prefix_cache import glm_indexer_paged, is_glm
+from metrale_plan.reserve.headroom import memory_budget
 from metrale_plan.rules import EngineRules
-from metrale_plan.units import human
+from metrale_plan.units import gib, human
 from metrale_plan.verdict import Verdict
 
 
@@ -67,6 +69,40 @@ def verdict_findings(verdict: Verdict) -> Iterator[Problem]:
             where="--stage",
             severity="note",
         )
+
+
+def memory_findings(
+    plan: MemoryPlan, memory: MemoryReading, config: ServeConfig, verdict: Verdict
+) -> Iterator[Problem]:
+    """Warnings on the memory that the plan was compared with."""
+    free, total, floor, left = memory.free, memory.total, memory.floor, verdict.headroom
+    if free is not None and total is not None and plan.budget > free:
+        below = largest_utilization_below(free, total)
+        least = "no utilization of two decimals asks for less" if below is None else _named(below, total)
+        yield Problem(
+            code="MP150",
+            message=f"--gpu-memory-utilization {config.gpu_memory_utilization:g} asks for {gib(plan.budget)} of "
+            f"{gib(total)}, and {gib(free)} are free; {least}",
+            where="--gpu-memory-utilization",
+            severity="warning",
+        )
+    if verdict.fits and floor and left is not None and left < floor:
+        yield Problem(
+            code="MP311",
+            message=f"host and GPU share one memory: {gib(left)} would be left of the {gib(floor)} to keep free",
+            where="--unified-floor",
+            severity="warning",
+        )
+
+
+def largest_utilization_below(free: int, total: int) -> int | None:
+    """The largest utilization, in hundredths, whose budget is below free memory; None when not even 0.01 is."""
+    return next((part for part in range(100, 0, -1) if memory_budget(total, part / 100) < free), None)
+
+
+def _named(hundredths: int, total: int) -> str:
+    budget = memory_budget(total, hundredths / 100)
+    return f"the largest below that is {hundredths / 100:.2f} ({gib(budget)})"
 
 
 def unmodelled_warning(held_by: tuple[str, ...]) -> Problem:

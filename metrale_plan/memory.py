@@ -6,21 +6,38 @@ from dataclasses import dataclass, replace
 from metrale_plan import catalog
 from metrale_plan.device import DeviceSpec, MemoryReading, MemorySource
 from metrale_plan.errors import CannotTell, InputError, Problem
-from metrale_plan.units import ACCEPTED, parse_size
+from metrale_plan.probes.profile import matched, read_profile
+from metrale_plan.probes.stated import Stated, read_size, read_stated
+from metrale_plan.reading.raw import RawReading
 
 DEFAULT_PROFILE = "gb10"
 """Profile that `plan` uses when nothing was said, and whose SM count and split-K policy stand in for a bare total."""
 
-LiveReader = Callable[[int], tuple[DeviceSpec, MemoryReading]]
+MOST_SAMPLES = 10_000
+
+LiveReader = Callable[[int], RawReading]
+"""From CUDA's ordinal to what the machine, or a recording, says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRequest:
-    """What was stated about memory, as texts of `--device`, `--free-memory` and `--total-memory`."""
+    """What was stated about memory, and how to read it, as texts.
+
+    Attributes:
+        device, free, total: of `--device`, `--free-memory` and `--total-memory`.
+        probe: a recording to read in place of the machine.
+        samples, over: how many readings, and the time from the first to the last.
+        floor: of `--unified-floor`.
+        ordinal: CUDA's number of the GPU.
+    """
 
     device: str | None = None
     free: str | None = None
     total: str | None = None
+    probe: str | None = None
+    samples: int | None = None
+    over: str | None = None
+    floor: str | None = None
     ordinal: int = 0
 
 
@@ -34,21 +51,9 @@ class MemoryAnswer:
     notes: tuple[Problem, ...] = ()
 
 
-def read_size(flag: str, text: str) -> int:
-    """Bytes of a size flag.
-
-    Raises:
-        InputError: the text is not a size, or names no unit.
-    """
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise InputError("MP218", f"{flag} {error}", where=flag, accepted=ACCEPTED) from None
-
-
 def for_plan(request: MemoryRequest) -> MemoryAnswer:
     """What `plan` needs: a total to budget on. It reads nothing and compares with nothing."""
-    stated, profile = _stated(request)
+    stated, profile = read_stated(request.free, request.total), read_profile(request.device)
     spec = profile or catalog.load_device(DEFAULT_PROFILE)
     if stated.total is not None:
         spec = replace(spec, total=stated.total)
@@ -62,72 +67,102 @@ def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
 
     Free is the live reading's only when neither a device nor a total was stated; stated ones are all free.
     """
-    stated, profile = _stated(request)
-    spec, total = profile, stated.total
+    stated, profile = read_stated(request.free, request.total), read_profile(request.device)
+    floor = None if request.floor is None else read_size("--unified-floor", request.floor)
+    total = stated.total
     if total is None and profile is not None:
         total = profile.total
     if total is None:
-        return _live(request.ordinal, stated.free, live)
+        return _with_floor(_live(request.ordinal, stated, live), floor)
+    _refuse_both(request)
     spec = replace(profile or catalog.load_device(DEFAULT_PROFILE), total=total)
     free = total if stated.free is None else stated.free
     source: MemorySource = "flag" if stated.total is not None or stated.free is not None else "device"
     reading = MemoryReading(
         source=source, device=profile.id if profile else None, free=free, total=total, unified=spec.unified
     )
-    return MemoryAnswer(device=spec, reading=reading)
+    return _with_floor(MemoryAnswer(device=spec, reading=reading), floor)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    free: int | None
-    total: int | None
+def _refuse_both(request: MemoryRequest) -> None:
+    """A recording beside a device or a total would be passed over without a word."""
+    other = "--device" if request.device is not None else "--total-memory"
+    if request.probe is not None:
+        raise InputError(
+            "MP220",
+            f"--probe and {other} exclude each other: both say which memory to compare with",
+            where="--probe",
+            accepted="one of the two; --free-memory may stand beside --probe",
+        )
 
 
-def _stated(request: MemoryRequest) -> tuple[_Stated, DeviceSpec | None]:
-    stated = _Stated(
-        None if request.free is None else read_size("--free-memory", request.free),
-        None if request.total is None else read_size("--total-memory", request.total),
-    )
-    if stated.total == 0:
-        raise InputError("MP218", "--total-memory is zero", where="--total-memory", accepted="the device's memory")
-    return stated, None if request.device is None else catalog.load_device(request.device)
+def _with_floor(answer: MemoryAnswer, floor: int | None) -> MemoryAnswer:
+    """The answer with the floor that was asked for, where host and device share one memory."""
+    if floor is None or not answer.reading.unified:
+        return answer
+    return replace(answer, reading=replace(answer.reading, floor=floor))
 
 
-def _live(ordinal: int, free: int | None, live: LiveReader) -> MemoryAnswer:
+def _live(ordinal: int, stated: Stated, live: LiveReader) -> MemoryAnswer:
+    answer = judged_answer(live(ordinal), ordinal)
+    if stated.free is None:
+        return answer
+    reading = replace(answer.reading, free=stated.free, floor=None)
+    if answer.device is None:
+        return replace(answer, reading=reading)
+    return replace(answer, reading=replace(reading, source="flag"), failure=None)
+
+
+def judged_answer(raw: RawReading, ordinal: int) -> MemoryAnswer:
+    """A raw reading by its rules, the GPU matched to a bundled class."""
+    from metrale_plan.reading import judge_reading
+
+    judged = judge_reading(raw, ordinal)
+    if judged.device is None:
+        return MemoryAnswer(device=None, reading=judged.reading, failure=judged.failure, notes=judged.problems)
+    spec, warning = matched(judged.reading.device or "", judged.device)
+    notes = judged.problems if warning is None else (*judged.problems, warning)
+    return MemoryAnswer(device=spec, reading=judged.reading, failure=judged.failure, notes=notes)
+
+
+def live_reader(request: MemoryRequest, *, in_child: bool = False) -> LiveReader:
+    """How a request reads: its recording, else this machine, in a child process where the command goes on afterwards.
+
+    Raises:
+        InputError: a recording that is none (MP309) or cannot be read (MP201), a wrong `--samples` or `--over`.
+    """
+    if request.probe is not None:
+        from metrale_plan.probes.recording import load
+
+        recorded = load(request.probe)
+        return lambda _ordinal: recorded
+    samples, over = sampling(request)
+
+    def read(ordinal: int) -> RawReading:
+        from metrale_plan.probes import read_in_child, read_live
+        from metrale_plan.probes.base import ProbeRequest
+
+        asked = ProbeRequest(ordinal=ordinal, samples=samples, over=over)
+        return read_in_child(asked) if in_child else read_live(asked)
+
+    return read
+
+
+def sampling(request: MemoryRequest) -> tuple[int, float]:
+    """How many samples, and over how many seconds.
+
+    Raises:
+        InputError: MP211, no sample at all, or a text that is no duration.
+    """
+    samples = 3 if request.samples is None else request.samples
+    if not 1 <= samples <= MOST_SAMPLES:
+        accepted = f"a whole number from 1 to {MOST_SAMPLES}"
+        raise InputError("MP211", f"--samples {samples} is not {accepted}", where="--samples", accepted=accepted)
+    if request.over is None:
+        return samples, 0.0
+    from metrale_plan.durations import ACCEPTED, parse_duration
+
     try:
-        spec, reading = live(ordinal)
-    except CannotTell as failure:
-        reading = MemoryReading(source="none", device=None, free=free, total=None)
-        return MemoryAnswer(device=None, reading=reading, failure=failure)
-    if free is not None:
-        reading = replace(reading, source="flag", free=free)
-    matched = catalog.match_device(reading.device or "", spec)
-    notes: list[Problem] = []
-    if matched is None:
-        notes.append(
-            Problem(
-                code="MP305",
-                message=f"{reading.device} matches no bundled device: its own {spec.sm_count} SMs and the legacy "
-                "split-K policy are used",
-                where=reading.device,
-                severity="warning",
-            )
-        )
-    elif matched.sm_count != spec.sm_count:
-        notes.append(
-            Problem(
-                code="MP306",
-                message=f"{reading.device} has {spec.sm_count} SMs, its class {matched.hardware_class} has "
-                f"{matched.sm_count}",
-                where=reading.device,
-                severity="warning",
-            )
-        )
-    return MemoryAnswer(device=matched_spec(spec, matched), reading=reading, notes=tuple(notes))
-
-
-def matched_spec(live: DeviceSpec, matched: DeviceSpec | None) -> DeviceSpec:
-    """The live device with the class facts of the profile it matches; total and SM count stay its own."""
-    if matched is None:
-        return live
-    return replace(matched, total=live.total, sm_count=live.sm_count, unified=live.unified)
+        return samples, parse_duration(request.over)
+    except ValueError as error:
+        raise InputError("MP211", f"--over {error}", where="--over", accepted=ACCEPTED) from None

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "metrale_plan"
 
-EDGES = ("sources", "probes", "render", "cli", "catalog", "memory", "assemble", "_entry", "__main__")
+EDGES = ("sources", "probes", "render", "cli", "catalog", "memory", "assemble", "doctor", "_entry", "__main__")
 """Everything else in the package is the core."""
 
 HEAVY = {"pydantic", "rich", "numpy", "cupy", "cupy_backends", "yaml", "ruamel", "jsonschema", "importlib.metadata"}

@@ -37,6 +37,16 @@ Device = Annotated[
 ]
 FreeMemory = Annotated[Optional[str], typer.Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
 TotalMemory = Annotated[Optional[str], typer.Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
+Probe = Annotated[
+    Optional[str],
+    typer.Option("--probe", help="Read memory from what doctor --record wrote."),
+]
+Samples = Annotated[Optional[int], typer.Option("--samples", help="Memory readings to take; the lowest counts.")]
+Over = Annotated[Optional[str], typer.Option("--over", help="Time from the first reading to the last, such as 10s.")]
+UnifiedFloor = Annotated[
+    Optional[str],
+    typer.Option("--unified-floor", help="Host memory that should stay free on a GPU that shares it (8GiB)."),
+]
 Rules = Annotated[Optional[str], typer.Option("--rules", help="Plan by the engine's rules as of this date.")]
 FailOnWarning = Annotated[bool, typer.Option("--fail-on-warning", help="Exit 4 when it fits with warnings.")]
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from metrale_plan.cli.invocation import Invocation
-from metrale_plan.cli.options import Common, FreeMemory, planning_command
+from metrale_plan.cli.options import Common, FreeMemory, Over, Probe, Samples, UnifiedFloor, planning_command
 
 if TYPE_CHECKING:
     from metrale_plan.assemble import Request
+    from metrale_plan.memory import MemoryRequest
 
 Stage = Annotated[
     str, typer.Option("--stage", help="`reserve` asks the engine's first question only; `all` goes on from there.")
@@ -16,13 +17,25 @@ Stage = Annotated[
 
 
 @planning_command
-def preflight(ctx: typer.Context, common: Common, free_memory: FreeMemory = None, stage: Stage = "all") -> int:
+def preflight(
+    ctx: typer.Context,
+    common: Common,
+    free_memory: FreeMemory = None,
+    stage: Stage = "all",
+    probe: Probe = None,
+    samples: Samples = None,
+    over: Over = None,
+    unified_floor: UnifiedFloor = None,
+) -> int:
     """Plan a serve, then compare the plan with the GPU's free memory before anything loads.
 
     Everything after `--` is read as a `met serve` command line.
     """
     invocation: Invocation = ctx.obj
-    return answer(invocation, request(invocation, "preflight", common, free=free_memory, stage=stage, compare=True))
+    from metrale_plan.memory import MemoryRequest
+
+    memory = MemoryRequest(free=free_memory, probe=probe, samples=samples, over=over, floor=unified_floor)
+    return answer(invocation, request(invocation, "preflight", common, memory=memory, stage=stage, compare=True))
 
 
 @planning_command
@@ -37,15 +50,17 @@ def request(
     command: str,
     common: Common,
     *,
-    free: Optional[str] = None,
+    memory: "Optional[MemoryRequest]" = None,
     stage: str = "all",
     compare: bool = False,
 ) -> "Request":
-    """What was typed, as a request.
+    """What was typed, as a request; `memory` is how to read it, to which the common options are added.
 
     Raises:
         InputError: no such stage.
     """
+    from dataclasses import replace
+
     from metrale_plan.assemble import Request
     from metrale_plan.errors import InputError
     from metrale_plan.memory import MemoryRequest
@@ -69,7 +84,7 @@ def request(
         args_file=common.args_file,
         isolated_env=common.isolated_env,
         carry=common.carry,
-        memory=MemoryRequest(device=common.device, free=free, total=common.total_memory),
+        memory=replace(memory or MemoryRequest(), device=common.device, total=common.total_memory),
         rules=common.rules,
         stage=stage,
         fail_on_warning=common.fail_on_warning,
@@ -81,9 +96,9 @@ def answer(invocation: Invocation, asked: "Request") -> int:
     """Assemble the request's report and print it; returns the exit code."""
     from metrale_plan.assemble import assemble
     from metrale_plan.cli.output import emit
-    from metrale_plan.probes.cuda import read_live
+    from metrale_plan.memory import live_reader
     from metrale_plan.render.plan import plan_sheet
 
-    report = assemble(asked, read_live)
+    report = assemble(asked, live_reader(asked.memory))
     emit(invocation, report, plan_sheet)
     return report.exit_code

@@ -1,88 +1,138 @@
-"""The live reading of one GPU through cupy's CUDA runtime module, which needs neither cupy itself nor numpy."""
+"""The CUDA reading: an adapter over cupy's runtime module, which needs neither cupy itself nor numpy."""
 
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import cast
 
-from metrale_plan.device import DeviceSpec, MemoryReading
-from metrale_plan.errors import CannotTell
+from metrale_plan.probes.base import ProbeRequest, RuntimeLike
+from metrale_plan.reading.raw import CudaDevice, CudaRaw, Failure, HostRaw, Raw, Sample
 
-INSTEAD = "--device ID for a bundled profile, or --free-memory SIZE with --total-memory SIZE"
+MODULES = ("cupy_backends.cuda.api.runtime", "cupy.cuda.runtime")
+"""Where the runtime functions are, cheapest first: the second is the documented name, and imports all of cupy."""
 
-NO_DRIVER_OR_TOO_OLD, NO_DEVICE, BAD_ORDINAL, FULL = 35, 100, 101, 2
+PROPERTIES = (
+    "name",
+    "uuid",
+    "totalGlobalMem",
+    "major",
+    "minor",
+    "multiProcessorCount",
+    "integrated",
+    "computeMode",
+    "pciDomainID",
+    "pciBusID",
+    "pciDeviceID",
+    "ECCEnabled",
+    "tccDriver",
+    "unifiedAddressing",
+    "managedMemory",
+    "concurrentManagedAccess",
+    "pageableMemoryAccess",
+    "pageableMemoryAccessUsesHostPageTables",
+)
+"""What is kept of a device's properties."""
+
+EXCLUSIVE_PROCESS, PROHIBITED = 3, 2
+"""Compute modes: one process at a time, and none at all."""
+
+Sleep = Callable[[float], None]
 
 
-def runtime_module() -> ModuleType:
-    """cupy's runtime bindings.
+def runtime_module() -> tuple[str, RuntimeLike] | Failure:
+    """cupy's runtime module with its name, or why there is none."""
+    said: list[str] = []
+    for name in MODULES:
+        try:
+            return name, cast(RuntimeLike, import_module(name))
+        except ImportError as error:
+            said.append(f"{name}: {error}")
+        except Exception as error:  # a half-removed or mismatched install fails in any way it likes
+            said.append(f"{name}: {type(error).__name__}: {error}")
+    return Failure(call="import", text="; ".join(dict.fromkeys(said)))
 
-    Raises:
-        CannotTell: cupy is not installed.
-    """
+
+def read_cuda(
+    module: str, runtime: RuntimeLike, request: ProbeRequest, host: Callable[[], HostRaw], sleep: Sleep
+) -> CudaRaw:
+    """What the runtime says of the GPUs asked for. Reading memory creates a context there, properties do not."""
     try:
-        from cupy_backends.cuda.api import runtime
-    except ImportError:
-        raise CannotTell(
-            "MP301",
-            "free memory cannot be read: cupy is not installed",
-            accepted=f"pip install 'metrale-plan[cuda12]' (or [cuda13]), {INSTEAD}",
-        ) from None
-    module: ModuleType = runtime
-    return module
-
-
-def read_live(ordinal: int) -> tuple[DeviceSpec, MemoryReading]:
-    """Device and memory of the GPU that CUDA numbers `ordinal`; free is what is left beside one bare context.
-
-    Raises:
-        CannotTell: no cupy, no driver, no device, or a failing call; the message names which.
-    """
-    runtime: Any = runtime_module()
-    try:
-        facts = runtime.getDeviceProperties(ordinal)
-        runtime.setDevice(ordinal)
-        samples = tuple(tuple(int(n) for n in runtime.memGetInfo()) for _ in range(3))
+        driver, own = runtime.driverGetVersion(), runtime.runtimeGetVersion()
     except RuntimeError as error:
-        raise _explained(runtime, error, ordinal) from None
-    name = facts["name"].decode("utf-8", "replace")
-    free, total = min(free for free, _ in samples), samples[0][1]
-    unified = bool(facts.get("integrated", 0))
-    spec = DeviceSpec(
-        id=None,
-        hardware_class=None,
-        total=total,
-        sm_count=int(facts["multiProcessorCount"]),
-        splitk="legacy",
-        unified=unified,
-    )
-    reading = MemoryReading(
-        source="live",
-        device=name,
-        free=free,
-        total=total,
-        unified=unified,
-        samples=tuple((f, t) for f, t in samples),
-    )
-    return spec, reading
+        return CudaRaw(module=module, failure=_failure("driverGetVersion", error))
+    try:
+        count = runtime.getDeviceCount()
+    except RuntimeError as error:
+        failure = _failure("getDeviceCount", error)
+        return CudaRaw(module=module, driver_version=driver, runtime_version=own, failure=failure)
+    ordinals = range(count) if request.ordinal is None else (request.ordinal,)
+    devices = tuple(read_device(runtime, ordinal, request, host, sleep) for ordinal in ordinals)
+    return CudaRaw(module=module, driver_version=driver, runtime_version=own, device_count=count, devices=devices)
 
 
-def _explained(runtime: Any, error: RuntimeError, ordinal: int) -> CannotTell:
+def read_device(
+    runtime: RuntimeLike, ordinal: int, request: ProbeRequest, host: Callable[[], HostRaw], sleep: Sleep
+) -> CudaDevice:
+    """One GPU: its properties, then its memory unless its compute mode forbids a context."""
+    try:
+        properties = kept(runtime.getDeviceProperties(ordinal))
+    except RuntimeError as error:
+        return CudaDevice(ordinal=ordinal, failures=(_failure("getDeviceProperties", error),))
+    failures: list[Failure] = []
+    pci: str | None = None
+    try:
+        pci = runtime.deviceGetPCIBusId(ordinal)
+    except RuntimeError as error:
+        failures.append(_failure("deviceGetPCIBusId", error))
+    samples: list[Sample] = []
+    if properties.get("computeMode") == PROHIBITED:
+        failures.append(Failure(call="memGetInfo", text="the compute mode prohibits every context"))
+    else:
+        _sample(runtime, ordinal, properties, request, host, sleep, samples, failures)
+    return CudaDevice(
+        ordinal=ordinal, properties=properties, pci_bus_id=pci, samples=tuple(samples), failures=tuple(failures)
+    )
+
+
+def _sample(
+    runtime: RuntimeLike,
+    ordinal: int,
+    properties: Mapping[str, Raw],
+    request: ProbeRequest,
+    host: Callable[[], HostRaw],
+    sleep: Sleep,
+    samples: list[Sample],
+    failures: list[Failure],
+) -> None:
+    # Where only one process may have a context, hold it no longer than one reading takes.
+    wanted = 1 if properties.get("computeMode") == EXCLUSIVE_PROCESS else max(request.samples, 1)
+    pause = request.over / (wanted - 1) if wanted > 1 else 0.0
+    call = "setDevice"
+    try:
+        runtime.setDevice(ordinal)
+        call = "memGetInfo"
+        for number in range(wanted):
+            if number and pause:
+                sleep(pause)
+            free, total = runtime.memGetInfo()
+            samples.append(Sample(free=int(free), total=int(total), host=host() if properties["integrated"] else None))
+    except RuntimeError as error:
+        failures.append(_failure(call, error))
+
+
+def kept(properties: Mapping[str, object]) -> dict[str, Raw]:
+    """The properties worth keeping, as whole numbers and text; an absent `integrated` is 0."""
+    return {"integrated": 0} | dict(_kept(properties))
+
+
+def _kept(properties: Mapping[str, object]) -> Iterator[tuple[str, Raw]]:
+    for key in PROPERTIES:
+        value = properties.get(key)
+        if isinstance(value, bytes):
+            yield key, value.hex() if key == "uuid" else value.decode("utf-8", "replace")
+        elif isinstance(value, str | int):
+            yield key, int(value) if isinstance(value, bool) else value
+
+
+def _failure(call: str, error: RuntimeError) -> Failure:
     status = getattr(error, "status", None)
-    if status == NO_DRIVER_OR_TOO_OLD:
-        driver = runtime.driverGetVersion()
-        if driver == 0:
-            return CannotTell("MP302", "free memory cannot be read: no NVIDIA driver is visible", accepted=INSTEAD)
-        return CannotTell(
-            "MP302",
-            "free memory cannot be read: the driver is too old, it supports CUDA "
-            f"{driver // 1000}.{driver % 1000 // 10}",
-            accepted=INSTEAD,
-        )
-    if status == NO_DEVICE:
-        return CannotTell("MP303", "free memory cannot be read: the driver shows no GPU", accepted=INSTEAD)
-    if status == BAD_ORDINAL:
-        return CannotTell(
-            "MP303",
-            f"there is no GPU with ordinal {ordinal}",
-            where="--gpu-ordinal",
-            accepted="an ordinal that CUDA shows",
-        )
-    return CannotTell("MP304", f"free memory cannot be read: {error}", accepted=INSTEAD)
+    return Failure(call=call, text=str(error), status=status if isinstance(status, int) else None)

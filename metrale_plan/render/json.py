@@ -1,10 +1,11 @@
 """The JSON document of a planning command, exactly as the schema `metrale-plan/1` says."""
 
+from dataclasses import asdict, fields
 from typing import Any
 
 from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
-from metrale_plan.device import MemoryReading
+from metrale_plan.device import MemoryReading, ReadingDetail
 from metrale_plan.errors import Problem
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
@@ -19,7 +20,7 @@ def envelope(command: str, exit_code: int, warnings: list[Problem], error: Probl
         "command": command,
         "exit_code": exit_code,
         "warnings": [_warning(problem) for problem in warnings],
-        "error": None if error is None else _error(error),
+        "error": None if error is None else problem_document(error),
     }
 
 
@@ -44,7 +45,7 @@ def document(report: Report) -> dict[str, Any]:
         "arena": None,
         "kv": None,
         "weights": None,
-        "memory": None if report.memory is None else _memory(report.memory),
+        "memory": None if report.memory is None else reading_document(report.memory),
         "verdict": None if report.verdict is None else _verdict(report.verdict),
     }
     if whole:
@@ -152,7 +153,8 @@ def _plan(plan: MemoryPlan, dims: ModelDims, config: ServeConfig) -> dict[str, A
     }
 
 
-def _memory(memory: MemoryReading) -> dict[str, Any]:
+def reading_document(memory: MemoryReading) -> dict[str, Any]:
+    """A memory reading, whether a plan was compared with it or not."""
     return {
         "source": memory.source,
         "device": memory.device,
@@ -161,7 +163,15 @@ def _memory(memory: MemoryReading) -> dict[str, Any]:
         "unified": memory.unified,
         "samples": [{"free": free, "total": total} for free, total in memory.samples],
         "notes": list(memory.notes),
+        "floor": memory.floor,
+        **_detail(memory.detail),
     }
+
+
+def _detail(detail: ReadingDetail | None) -> dict[str, Any]:
+    """What only a live or recorded reading knows; null where nothing was read."""
+    keys = [field.name for field in fields(ReadingDetail)]
+    return dict.fromkeys(keys) if detail is None else asdict(detail)
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -185,7 +195,8 @@ def _warning(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _error(problem: Problem) -> dict[str, Any]:
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """An error."""
     return {
         "code": problem.code,
         "message": problem.message,

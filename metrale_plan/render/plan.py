@@ -3,6 +3,7 @@
 import re
 
 from metrale_plan.plan import MemoryPlan
+from metrale_plan.render.memory import holders_text, memory_texts
 from metrale_plan.render.sheet import Column, Grid, Row, Sheet, Text
 from metrale_plan.report import Report
 from metrale_plan.reserve.line import Line
@@ -15,7 +16,7 @@ def plan_sheet(report: Report) -> Sheet:
     """The whole screen of one report."""
     parts: list[Text | Grid] = [*_headline(report)]
     if report.plan is not None:
-        parts += [_context(report), _terms(report.plan)]
+        parts += [_context(report), *memory_texts(report.memory), _terms(report.plan)]
     return tuple(parts)
 
 
@@ -41,6 +42,8 @@ def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
         Text(f"DOES NOT FIT at {verdict.stage}: needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}", "bad"),
         Text("largest: " + "; ".join(f"{BY_KEY[line.term].label} {human(line.bytes)}" for line in verdict.largest)),
     ]
+    if report.memory is not None and report.memory.detail is not None:
+        texts += [Text(line) for line in holders_text(report.memory.detail.holders)]
     if verdict.hint is not None:
         texts.append(Text(f"the engine's own hint (it does not promise a fit): {verdict.hint}", "quiet"))
     ring = report.plan.ring if report.plan else None
