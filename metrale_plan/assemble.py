@@ -6,12 +6,11 @@ The order is the contract's: bad input beats everything, refused settings beat m
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 from metrale_plan import catalog
-from metrale_plan.config.given import Given, Offers
+from metrale_plan.config.given import Offers
 from metrale_plan.config.resolve import Resolved, resolve
-from metrale_plan.errors import CannotTell, InputError, PlanError, Problem, SettingsRefused
+from metrale_plan.errors import CannotTell, InputError, PlanError, SettingsRefused
 from metrale_plan.findings import (
     memory_findings,
     plan_findings,
@@ -25,12 +24,8 @@ from metrale_plan.plan import make_plan
 from metrale_plan.refusals import refusals
 from metrale_plan.report import ModelInfo, Report
 from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
-from metrale_plan.sources.argv import given_flags, parse_serve_args
-from metrale_plan.sources.environment import given_variables
+from metrale_plan.sources.gather import Gathered, gather
 from metrale_plan.verdict import PLANNED, SETTINGS_REFUSED, STAGES, judge
-
-if TYPE_CHECKING:
-    from metrale_plan.sources.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,58 +152,6 @@ def read_rules(text: str | None) -> EngineRules:
     if day is None or not EARLIEST <= day <= LATEST:
         raise InputError("MP219", f"--rules {text!r} is not {accepted}", where="--rules", accepted=accepted)
     return rules_on(day)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
-    """What flags, files and environment say between them.
-
-    Attributes:
-        offers: every value given, with who gave it.
-        checkpoint: the checkpoint to serve: the positional after `--`, else the recipe's; None without either.
-        checkpoint_where: where it was named.
-        notes: what the readers had to say.
-    """
-
-    offers: Offers
-    checkpoint: str | None
-    checkpoint_where: str | None
-    notes: tuple[Problem, ...]
-
-
-def gather(request: Request) -> Gathered:
-    """Everything that one request was given, read from each of its places.
-
-    Raises:
-        InputError: a file, key, flag, value or variable that is never right.
-    """
-    args = parse_serve_args(request.after)
-    recipe = None if request.recipe is None else _recipe(request.recipe)
-    offers = Offers()
-    ambient = {} if request.isolated_env else request.environ
-    from_recipe = () if recipe is None else recipe.offers
-    for key, given in (*given_variables(ambient), *from_recipe, *args.offers, *given_flags(request.flags)):
-        offers.add(key, given)
-    if request.carry is not None:
-        offers.add("carry", Given(request.carry, "flag"))
-    checkpoint, where = args.checkpoint, args.checkpoint
-    if checkpoint is None and recipe is not None:
-        checkpoint, where = recipe.model, recipe.model_where
-    return Gathered(
-        offers=offers,
-        checkpoint=checkpoint,
-        checkpoint_where=where,
-        notes=() if recipe is None else recipe.notes,
-    )
-
-
-def _recipe(path: str) -> "Recipe":
-    from metrale_plan.sources.recipe import Skipped, read_recipe
-
-    recipe = read_recipe(path)
-    if isinstance(recipe, Skipped):
-        raise InputError("MP237", recipe.reason, where=path, accepted="a recipe whose runtime is metrale")
-    return recipe
 
 
 def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | None]:

@@ -403,6 +403,58 @@ CODES: tuple[Code, ...] = (
         "Name a recipe whose runtime is metrale.",
     ),
     Code(
+        "MP238",
+        "error",
+        "misspelt variable",
+        "A METRALE_* variable is one or two letters away from one that the engine declares, and is not known itself. "
+        "The engine refuses to start with a variable that it does not declare.",
+        "METRALE_MTP_K_LADER=4:3 plan qwen3.8-27b",
+        "Use the nearest spelling, or unset it.",
+    ),
+    Code(
+        "MP239",
+        "error",
+        "no serve to be made out",
+        "What was pasted, or a file of flags, is not one met serve: a quote is open, none or several serves are in it, "
+        "or a variable stands where a value is needed.",
+        "plan -- docker run metrale/metrale-inference-gb10 bash",
+        "Give the one line that runs met serve, with its values written out.",
+    ),
+    Code(
+        "MP240",
+        "note",
+        "variables of this environment are used",
+        "METRALE_* variables are set where the planner runs, and a serve started from here would see them.",
+        "METRALE_SSM_MARCONI_FULL=1 preflight qwen3.8-27b",
+        "Nothing, or --isolated-env to plan without them.",
+    ),
+    Code(
+        "MP241",
+        "note",
+        "variables that do not reach the serve",
+        "METRALE_* variables are set where the planner runs, but the serve runs in a container or as a service, which "
+        "does not get them.",
+        "METRALE_SSM_MARCONI_FULL=1 plan -- docker run IMAGE met serve CHECKPOINT",
+        "Hand them on (docker run -e NAME, environment:, Environment=) if they are meant.",
+    ),
+    Code(
+        "MP242",
+        "note",
+        "a file of variables is not read",
+        "The command names a file of variables (--env-file, env_file, EnvironmentFile=), which the planner does not "
+        "open.",
+        "plan -- docker run --env-file serve.env IMAGE met serve CHECKPOINT",
+        "Give the METRALE_* variables in it in front of the command, or with --args-file.",
+    ),
+    Code(
+        "MP243",
+        "warning",
+        "two checkpoints named",
+        "A recipe or a file of flags names one checkpoint and a stronger place another; the stronger one is planned.",
+        "plan --recipe a.yaml -- met serve another/checkpoint",
+        "Name one of them only.",
+    ),
+    Code(
         "MP301",
         "cannot tell",
         "cupy is not installed",

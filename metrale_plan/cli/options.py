@@ -61,7 +61,7 @@ class Common:
 
     model: Optional[str]
     recipe: Optional[str]
-    args_file: Optional[str] = None
+    args_file: Optional[str]
     isolated_env: bool
     carry: Optional[bool]
     show_settings: bool = False
@@ -75,6 +75,7 @@ class Common:
 _LEADING = (("model", Model, None),)
 _SHARED = (
     ("recipe", Recipe, None),
+    ("args_file", ArgsFile, None),
     ("isolated_env", IsolatedEnv, False),
     ("carry", Carry, None),
     ("device", Device, None),

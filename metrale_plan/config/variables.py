@@ -12,6 +12,7 @@ from typing import Any
 from metrale_plan import text as engine_text
 from metrale_plan.arena import parse_splitk
 from metrale_plan.ladder import parse_ladder
+from metrale_plan.nearest import misspelling_of
 from metrale_plan.reserve.decode_ring import watchdogs_disabled_from_value
 
 
@@ -180,3 +181,28 @@ UNMODELLED: tuple[Unmodelled, ...] = (
     Unmodelled("METRALE_DS41_*"),
 )
 """What holds up a verdict on the reserve and the arena when set to other than its default; the first match counts."""
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Every variable that is known by name, read by a formula or not."""
+    from metrale_plan.data.known_variables import OTHER_VARIABLES
+
+    unmodelled = (row.name for row in UNMODELLED if row.name.startswith(PREFIX) and not row.name.endswith("*"))
+    return frozenset((*by_name(), *unmodelled, *OTHER_VARIABLES))
+
+
+def misspelt(name: str) -> str | None:
+    """The known variable that a METRALE_* name misspells, or None.
+
+    The engine declares more names than are known here, so only one or two edits count, and a name that differs in its
+    digits alone is another variable.
+    """
+    if name in known_names():
+        return None
+    near = misspelling_of(name, known_names())
+    return None if near is None or _without_digits(near) == _without_digits(name) else near
+
+
+def _without_digits(name: str) -> str:
+    return "".join(char for char in name if not char.isdigit())

@@ -1,5 +1,6 @@
-"""A `met serve` command line, as pasted after `--`, or the serve flags given before it -> offers."""
+"""The words after `met serve`, or the serve flags given before `--` -> offers."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,6 +8,7 @@ from metrale_plan.config.flags import Flag, by_key, by_spelling
 from metrale_plan.config.given import Given, Source
 from metrale_plan.errors import InputError
 from metrale_plan.nearest import nearest
+from metrale_plan.sources.tokens import Token, tokens_of
 
 PLANNER_FLAGS = frozenset(
     {
@@ -36,6 +38,12 @@ PLANNER_FLAGS = frozenset(
 )
 """Flags of this planner that `met serve` does not have."""
 
+OTHER_DASHES = ("\u2013", "\u2014", "\u2212")
+"""What editors and web pages make of two hyphens."""
+
+TRUTH_WORDS = frozenset({"true", "false", "on", "off", "yes", "no", "0", "1"})
+"""Words that somebody writes after a flag that takes none."""
+
 
 @dataclass(slots=True)
 class ServeArgs:
@@ -43,10 +51,12 @@ class ServeArgs:
 
     Attributes:
         checkpoint: its positional, or None.
+        checkpoint_where: "file:line" of that, or None.
         offers: `(key, value)` in the order given.
     """
 
     checkpoint: str | None = None
+    checkpoint_where: str | None = None
     offers: list[tuple[str, Given]] = field(default_factory=list)
 
 
@@ -80,92 +90,104 @@ def given_flags(values: Mapping[str, object]) -> list[tuple[str, Given]]:
         elif isinstance(raw, str):
             offers.append((key, read_value(flag, raw, "flag")))
         elif isinstance(raw, (list, tuple)) and raw:
-            offers.append((key, _collected(flag, [str(item) for item in raw], "flag")))
+            offers.append((key, _collected(flag, tokens_of(str(item) for item in raw), "flag")))
     return offers
 
 
-def parse_serve_args(tokens: Sequence[str], source: Source = "command") -> ServeArgs:
-    """A serve command line without its environment: `[met] [serve] CHECKPOINT --flag value --flag=value ...`.
+def parse_serve_args(tokens: Sequence[Token], source: Source = "command") -> ServeArgs:
+    """What stands after `met serve`: `CHECKPOINT --flag value --flag=value ...`.
 
     Raises:
         InputError: an unknown flag, a planner's own flag, a value that is missing or never right, two positionals.
     """
     result = ServeArgs()
-    rest = list(_without_program(tokens))
-    repeated: dict[str, list[str]] = {}
+    rest = deque(tokens)
+    repeated: dict[str, list[Token]] = {}
     while rest:
-        token = rest.pop(0)
-        if not token.startswith("-") or token == "-":
+        token = rest.popleft()
+        if not token.text.startswith(("-", *OTHER_DASHES)) or token.text == "-":
             _take_positional(result, token)
             continue
-        spelled, equals, inline = token.partition("=")
-        flag = _lookup(spelled)
+        spelled, equals, inline = token.text.partition("=")
+        flag = _lookup(Token(spelled, token.where))
         if flag.presence:
-            if equals:
-                raise InputError("MP212", f"{spelled} takes no value, got {inline!r}", where=spelled, accepted=spelled)
-            result.offers.append((flag.key, Given(True, source, None, "")))
+            _check_bare(spelled, inline if equals else None, token, rest)
+            result.offers.append((flag.key, Given(True, source, token.where, "")))
             continue
-        raw = inline if equals else _next_value(spelled, flag, rest)
+        raw = inline if equals else _next_value(token, flag, rest)
         if flag.repeatable:
-            repeated.setdefault(flag.key, []).append(raw)
+            repeated.setdefault(flag.key, []).append(Token(raw, token.where))
             continue
-        result.offers.append((flag.key, read_value(flag, raw, source, spelled=spelled)))
+        result.offers.append((flag.key, read_value(flag, raw, source, where=token.where, spelled=spelled)))
     result.offers += [(key, _collected(by_key()[key], texts, source)) for key, texts in repeated.items()]
     return result
 
 
-def _collected(flag: Flag, texts: Iterable[str], source: Source) -> Given:
-    values = tuple(read_value(flag, raw, source).value for raw in texts)
-    return Given(values, source, None, " ".join(texts))
+def _check_bare(spelled: str, inline: str | None, token: Token, rest: deque[Token]) -> None:
+    """Refuse a value given to a bare flag, with = or as the next word."""
+    value = inline
+    if value is None and rest and rest[0].text.casefold() in TRUTH_WORDS:
+        value = rest[0].text
+    if value is not None:
+        raise InputError(
+            "MP212",
+            f"{spelled} takes no value, got {value!r}",
+            where=token.where or spelled,
+            accepted=f"{spelled} alone, or the flag left out",
+            nearest=(spelled,),
+        )
 
 
-def _without_program(tokens: Sequence[str]) -> Sequence[str]:
-    """Drop a leading `met` and `serve`."""
-    rest = tokens
-    if rest and rest[0].rsplit("/", 1)[-1] == "met":
-        rest = rest[1:]
-    if rest and rest[0] == "serve":
-        rest = rest[1:]
-    return rest
+def _collected(flag: Flag, tokens: Sequence[Token], source: Source) -> Given:
+    values = tuple(read_value(flag, token.text, source, where=token.where).value for token in tokens)
+    return Given(values, source, tokens[0].where, " ".join(token.text for token in tokens))
 
 
-def _take_positional(result: ServeArgs, token: str) -> None:
+def _take_positional(result: ServeArgs, token: Token) -> None:
     if result.checkpoint is not None:
         raise InputError(
             "MP220",
-            f"a serve takes one checkpoint, got {result.checkpoint!r} and {token!r}",
-            where=token,
+            f"a serve takes one checkpoint, got {result.checkpoint!r} and {token.text!r}",
+            where=token.where or token.text,
             accepted="met serve CHECKPOINT --flag value ...",
+            nearest=near_flags(token.text),
         )
-    result.checkpoint = token
+    result.checkpoint, result.checkpoint_where = token.text, token.where
 
 
-def _lookup(spelled: str) -> Flag:
-    flag = by_spelling().get(spelled)
+def _lookup(spelled: Token) -> Flag:
+    flag = by_spelling().get(spelled.text)
     if flag is not None:
         return flag
-    if spelled in PLANNER_FLAGS:
+    if spelled.text in PLANNER_FLAGS:
         raise InputError(
             "MP213",
-            f"{spelled} is this planner's own flag, not one of met serve",
-            where=spelled,
-            accepted=f"{spelled} before --",
+            f"{spelled.text} is this planner's own flag, not one of met serve",
+            where=spelled.where or spelled.text,
+            accepted=f"{spelled.text} before --",
         )
-    raise unknown_flag(spelled)
+    raise unknown_flag(spelled.text, where=spelled.where)
 
 
-def unknown_flag(spelled: str, *, also: Iterable[str] = ()) -> InputError:
+def near_flags(word: str, *, also: Iterable[str] = ()) -> tuple[str, ...]:
+    """Flags that resemble a word, whatever its dashes."""
+    return nearest("--" + word.lstrip("-" + "".join(OTHER_DASHES)).replace("_", "-"), [*by_spelling(), *also])
+
+
+def unknown_flag(spelled: str, *, also: Iterable[str] = (), where: str | None = None) -> InputError:
     """The error for a flag that nobody knows, with the nearest spellings."""
     return InputError(
         "MP210",
         f"unknown flag {spelled}",
-        where=spelled,
+        where=where or spelled,
         accepted="a flag of met serve, spelled as met serve spells it",
-        nearest=nearest(spelled, [*by_spelling(), *also]),
+        nearest=near_flags(spelled, also=also),
     )
 
 
-def _next_value(spelled: str, flag: Flag, rest: list[str]) -> str:
-    if not rest or rest[0] in by_spelling():
-        raise InputError("MP212", f"{spelled} needs a value", where=spelled, accepted=flag.kind.accepted)
-    return rest.pop(0)
+def _next_value(token: Token, flag: Flag, rest: deque[Token]) -> str:
+    if not rest or rest[0].text.startswith("--"):
+        raise InputError(
+            "MP212", f"{token.text} needs a value", where=token.where or token.text, accepted=flag.kind.accepted
+        )
+    return rest.popleft().text

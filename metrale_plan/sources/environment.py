@@ -3,18 +3,32 @@
 from collections.abc import Mapping
 
 from metrale_plan.config.given import Given, Source
-from metrale_plan.config.variables import PREFIX, by_name
+from metrale_plan.config.variables import PREFIX, by_name, misspelt
+from metrale_plan.errors import InputError
 
 
 def given_variables(
     environ: Mapping[str, str], source: Source = "env", *, where: str | None = None
 ) -> list[tuple[str, Given]]:
-    """Offers of every METRALE_* variable that is set; one the plan does not read keeps its text."""
+    """Offers of every METRALE_* variable that is set; one the plan does not read keeps its text.
+
+    Raises:
+        InputError: MP238 for a name that misspells a known one.
+    """
     known = by_name()
     offers: list[tuple[str, Given]] = []
     for name in sorted(environ):
         if not name.startswith(PREFIX):
             continue
+        near = misspelt(name)
+        if near is not None:
+            raise InputError(
+                "MP238",
+                f"{name} is not a variable that the engine is known to declare",
+                where=where or name,
+                accepted="a variable as the engine spells it, or the variable unset",
+                nearest=(near,),
+            )
         raw = environ[name]
         variable = known.get(name)
         value = raw if variable is None else variable.read(raw)

@@ -1,0 +1,100 @@
+"""A compose file's `command:`, `entrypoint:` and `environment:` -> words and variables, with their lines."""
+
+from collections.abc import Iterator
+
+from metrale_plan.errors import InputError
+from metrale_plan.sources.tokens import Token
+from metrale_plan.sources.yaml_tree import NOT_YAML, Node, compose
+
+ACCEPTED = "command: [met, serve, CHECKPOINT, --flag, value, ...]"
+
+Found = tuple[tuple[Token, ...], tuple[tuple[str, Token], ...], frozenset[str], tuple[Token, ...]]
+"""Words of the command, variables that it sets, names that it hands on, files of variables that it names."""
+
+
+def read_compose(text: str, path: str | None) -> Found:
+    """The serve in a compose file, in one service of it, or in a bare list of words.
+
+    Raises:
+        InputError: MP230 or MP231 where it is not YAML, MP239 where it holds no serve, or several.
+    """
+    root = compose(text, path or "command:")
+    if root is None:
+        raise InputError("MP239", "nothing to read", where=path, accepted=ACCEPTED)
+    if root.kind == "list":
+        return tuple(_words(root, path)), (), frozenset(), ()
+    if root.kind != "mapping":
+        raise InputError("MP239", "neither a list of words nor a service", where=path, accepted=ACCEPTED)
+    top = dict(root.items())
+    if "services" not in top:
+        return _service(top, path, root)
+    services = {name: dict(node.items()) for name, node in _mapping(top["services"]) if node.kind == "mapping"}
+    serves = {name: service for name, service in services.items() if _serves(service, path)}
+    if len(serves) != 1:
+        found = f"more than one service runs met serve: {', '.join(serves)}" if serves else "no service runs met serve"
+        raise InputError("MP239", found, where=top["services"].where, accepted=ACCEPTED)
+    return _service(next(iter(serves.values())), path, root)
+
+
+def _serves(service: dict[str, Node], path: str | None) -> bool:
+    return any(word.text == "serve" for word in _command(service, path))
+
+
+def _service(service: dict[str, Node], path: str | None, root: Node) -> Found:
+    words = tuple(_command(service, path))
+    if not words:
+        raise InputError("MP239", "no command: in this service", where=path and root.where, accepted=ACCEPTED)
+    env: list[tuple[str, Token]] = []
+    passed: set[str] = set()
+    for name, value in _environment(service.get("environment"), path):
+        if value is None:
+            passed.add(name)
+        else:
+            env.append((name, value))
+    unread = tuple(_words(service["env_file"], path)) if "env_file" in service else ()
+    return words, tuple(env), frozenset(passed), unread
+
+
+def _command(service: dict[str, Node], path: str | None) -> Iterator[Token]:
+    for key in ("entrypoint", "command"):
+        if key in service:
+            yield from _words(service[key], path)
+
+
+def _words(node: Node, path: str | None) -> Iterator[Token]:
+    """Words of a list, or of one text as a shell splits it."""
+    if node.kind == "list":
+        for element in node.elements():
+            if element.kind in ("list", "mapping"):
+                raise InputError(NOT_YAML, f"a word is a {element.kind}", where=element.where, accepted=ACCEPTED)
+            yield Token(str(element.raw.value), path and element.where)
+    elif node.kind != "null":
+        import shlex
+
+        try:
+            words = shlex.split(node.text)
+        except ValueError:
+            message = "a quote that the text does not close"
+            raise InputError("MP239", message, where=path and node.where, accepted="quotes in pairs") from None
+        yield from (Token(word, path and node.where) for word in words)
+
+
+def _environment(node: Node | None, path: str | None) -> Iterator[tuple[str, Token | None]]:
+    """NAME and value; None for a name that hands this environment's value on."""
+    if node is None or node.kind == "null":
+        return
+    if node.kind == "list":
+        for word in _words(node, path):
+            name, equals, value = word.text.partition("=")
+            yield name, Token(value, word.where) if equals else None
+        return
+    for name, text in _mapping(node):
+        if text.kind in ("list", "mapping"):
+            raise InputError(NOT_YAML, f"{name} is a {text.kind}", where=text.where, accepted="text")
+        yield name, None if text.kind == "null" else Token(str(text.raw.value), path and text.where)
+
+
+def _mapping(node: Node) -> Iterator[tuple[str, Node]]:
+    if node.kind != "mapping":
+        raise InputError(NOT_YAML, "not a mapping", where=node.where, accepted="keys with values")
+    return node.items()
