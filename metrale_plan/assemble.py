@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from metrale_plan import catalog
+from metrale_plan.config.dangers import Surroundings, dangers
 from metrale_plan.config.given import Offers
 from metrale_plan.config.resolve import Resolved, resolve
+from metrale_plan.data.devices import UTILIZATION_CEILINGS
 from metrale_plan.errors import CannotTell, InputError, PlanError, SettingsRefused
 from metrale_plan.findings import (
     memory_findings,
@@ -21,6 +23,7 @@ from metrale_plan.findings import (
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
 from metrale_plan.model.load import Model, load_model
 from metrale_plan.plan import make_plan
+from metrale_plan.prefix_cache import prefix_active
 from metrale_plan.refusals import refusals
 from metrale_plan.report import ModelInfo, Report
 from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
@@ -96,7 +99,25 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
             refused.code, refused.message, where=refused.where, accepted=refused.accepted, nearest=refused.nearest
         )
     report.extend(list(memory.notes))
+    report.extend(
+        list(
+            dangers(resolved.settings, resolved.config, _surroundings(request, model, resolved, rules, hardware_class))
+        )
+    )
     _plan_and_judge(report, request, rules, model, resolved, memory)
+
+
+def _surroundings(
+    request: Request, model: Model, resolved: Resolved, rules: EngineRules, hardware_class: str | None
+) -> Surroundings:
+    return Surroundings(
+        ssm_layers=model.dims.ssm_layers,
+        prefix_active=prefix_active(model.dims, resolved.config, rules),
+        model_kv_dtype=model.behavior.default_kv_dtype,
+        hardware_class=hardware_class,
+        utilization_ceiling=UTILIZATION_CEILINGS.get(hardware_class or ""),
+        recipe=request.recipe,
+    )
 
 
 def _plan_and_judge(

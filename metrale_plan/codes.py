@@ -138,6 +138,76 @@ CODES: tuple[Code, ...] = (
         "Compare with the arena that a boot logs before relying on the last GiB.",
     ),
     Code(
+        "MP130",
+        "warning",
+        "carry that cannot run",
+        "The drafter carry was asked for, and it runs only where one sequence drafts at a time: with a dispatch cap of "
+        "1. Above that the engine leaves it off without a word.",
+        "plan qwen3.8-27b --speculative --carry",
+        "Give --mtp-max-seqs 1 to use the carry, or --no-carry.",
+    ),
+    Code(
+        "MP131",
+        "warning",
+        "ladder above the drafts",
+        "A step of the draft ladder asks for more drafts than --num-drafts (γ under --dflash) allows. The engine cuts "
+        "it without a word.",
+        "plan qwen3.8-27b --speculative --num-drafts 2 --mtp-k-ladder 1:4,8:2",
+        "Raise --num-drafts or lower the step.",
+    ),
+    Code(
+        "MP132",
+        "warning",
+        "snapshot slots without a prefix cache",
+        "--ssm-cache-slots was set, but only the prefix cache can restore a snapshot and it is not active, so none are "
+        "kept.",
+        "plan qwen3.8-27b --ssm-cache-slots 64",
+        "Give --enable-prefix-caching, or leave --ssm-cache-slots out.",
+    ),
+    Code(
+        "MP133",
+        "warning",
+        "KV precision other than the model's",
+        "The model file names the KV precision that the model is tuned for, and another one was set.",
+        "plan nemotron-3-nano-30b-a3b --kv-cache-dtype nvfp4",
+        "Leave --kv-cache-dtype out, unless the other precision was tried on this model.",
+    ),
+    Code(
+        "MP134",
+        "warning",
+        "utilization above the class's ceiling",
+        "The device's class names the highest --gpu-memory-utilization that its recipes use. The engine does not "
+        "refuse more; on memory that host and GPU share, more leaves the host too little.",
+        "plan qwen3.8-27b --gpu-memory-utilization 0.92 --device gb10",
+        "Stay at or below the ceiling.",
+    ),
+    Code(
+        "MP135",
+        "warning",
+        "queue length taken for the batch",
+        "--max-num-seqs is how many requests may wait. How many are decoded together is --max-batch-size, which was "
+        "left at its default.",
+        "plan qwen3.8-27b --max-num-seqs 64",
+        "Give --max-batch-size as well.",
+    ),
+    Code(
+        "MP136",
+        "warning",
+        "a variable beside the recipe",
+        "A METRALE_* variable of this environment changes the plan and the recipe's env does not set it, so the recipe "
+        "alone does not describe this serve.",
+        "METRALE_SSM_MARCONI_FULL=1 plan --recipe serve.yaml",
+        "Put it into the recipe's env, or plan with --isolated-env.",
+    ),
+    Code(
+        "MP137",
+        "warning",
+        "a ladder that is switched off",
+        "A draft ladder was set, and METRALE_NO_MTP_K_LADDER gives every width --num-drafts instead.",
+        "METRALE_NO_MTP_K_LADDER=1 plan qwen3.8-27b --speculative --mtp-k-ladder 4:2",
+        "Unset the variable, or leave the ladder out.",
+    ),
+    Code(
         "MP150",
         "warning",
         "utilization above free memory",

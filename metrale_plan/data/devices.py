@@ -5,6 +5,9 @@ from metrale_plan.device import DeviceSpec
 CLASSES: tuple[str, ...] = ("gb10", "hopper", "b200", "b300", "strix", "strix-hip")
 """The engine's hardware classes; the last two have no profile."""
 
+UTILIZATION_CEILINGS: dict[str, float] = {"gb10": 0.85}
+"""Highest gpu_memory_utilization that a class's own recipes use, by its class file; the other classes name none."""
+
 MIB = 2**20
 GIB = 2**30
 
