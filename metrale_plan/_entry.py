@@ -124,6 +124,13 @@ def _usage_error(error: Exception) -> Exception:
 
     option = getattr(error, "option_name", None)
     kind = type(error).__name__
+    if kind == "NoSuchOption" and option in by_spelling():
+        return InputError(
+            "MP210",
+            f"{option} is a flag of met serve, and this command takes those after -- only",
+            where=str(option),
+            accepted=f"-- met serve CHECKPOINT {option} ...",
+        )
     if kind == "NoSuchOption" and option:
         return unknown_flag(str(option), also=getattr(error, "possibilities", None) or ())
     message = error.format_message()  # type: ignore[attr-defined]

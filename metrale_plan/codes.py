@@ -525,6 +525,14 @@ CODES: tuple[Code, ...] = (
         "Name one of them only.",
     ),
     Code(
+        "MP244",
+        "error",
+        "nothing to run",
+        "run starts the command after --, and there is no met serve in it, or its program is not found.",
+        "run -- met bench",
+        "Give the command as it is typed in a shell, with its program on PATH.",
+    ),
+    Code(
         "MP301",
         "cannot tell",
         "cupy is not installed",

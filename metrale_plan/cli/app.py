@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "preflight": ("planning:preflight", "Plan a serve and compare it with the GPU's free memory."),
     "doctor": ("doctor:doctor", "Show what this machine reports, and why a memory reading was chosen or refused."),
     "plan": ("planning:plan", "Print what the engine will reserve, term by term."),
+    "run": ("run:run", "Preflight a serve, and start it when it fits."),
     "models": ("catalog:models", "List the bundled models, or show one."),
     "devices": ("catalog:devices", "List the bundled device profiles."),
 }

@@ -64,7 +64,7 @@ class Common:
     args_file: Optional[str]
     isolated_env: bool
     carry: Optional[bool]
-    show_settings: bool = False
+    show_settings: bool
     device: Optional[str]
     total_memory: Optional[str]
     rules: Optional[str]
@@ -78,6 +78,7 @@ _SHARED = (
     ("args_file", ArgsFile, None),
     ("isolated_env", IsolatedEnv, False),
     ("carry", Carry, None),
+    ("show_settings", ShowSettings, False),
     ("device", Device, None),
     ("total_memory", TotalMemory, None),
     ("rules", Rules, None),

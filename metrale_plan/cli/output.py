@@ -14,13 +14,17 @@ PIPED_WIDTH = 100
 """Width of text that goes to no terminal, unless COLUMNS says otherwise."""
 
 
-def emit(invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet]) -> None:
-    """Print one planning command's report."""
+def emit(
+    invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet], *, show_settings: bool = False
+) -> None:
+    """Print one planning command's report, or with `show_settings` where its settings come from."""
     if invocation.json:
         from metrale_plan.render.json import document
 
-        write_json(invocation, document(report))
+        write_json(invocation, document(report, won_over=show_settings))
         return
+    if show_settings:
+        from metrale_plan.render.settings import settings_sheet as sheet
     parts = sheet(report)
     if parts:
         write_sheet(invocation, parts)

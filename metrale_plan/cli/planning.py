@@ -35,14 +35,15 @@ def preflight(
     from metrale_plan.memory import MemoryRequest
 
     memory = MemoryRequest(free=free_memory, probe=probe, samples=samples, over=over, floor=unified_floor)
-    return answer(invocation, request(invocation, "preflight", common, memory=memory, stage=stage, compare=True))
+    asked = request(invocation, "preflight", common, memory=memory, stage=stage, compare=True)
+    return answer(invocation, asked, show_settings=common.show_settings)
 
 
 @planning_command
 def plan(ctx: typer.Context, common: Common) -> int:
     """Print what the engine will reserve, term by term, without comparing it with any memory."""
     invocation: Invocation = ctx.obj
-    return answer(invocation, request(invocation, "plan", common))
+    return answer(invocation, request(invocation, "plan", common), show_settings=common.show_settings)
 
 
 def request(
@@ -92,13 +93,13 @@ def request(
     )
 
 
-def answer(invocation: Invocation, asked: "Request") -> int:
-    """Assemble the request's report and print it; returns the exit code."""
+def answer(invocation: Invocation, asked: "Request", *, show_settings: bool = False) -> int:
+    """Assemble the request's report and print it, or where its settings come from; returns the exit code."""
     from metrale_plan.assemble import assemble
     from metrale_plan.cli.output import emit
     from metrale_plan.memory import live_reader
     from metrale_plan.render.plan import plan_sheet
 
     report = assemble(asked, live_reader(asked.memory))
-    emit(invocation, report, plan_sheet)
+    emit(invocation, report, plan_sheet, show_settings=show_settings)
     return report.exit_code

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from metrale_plan.config.flags import by_key
 from metrale_plan.config.given import Given, Offers, Setting, Settings
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.config.variables import NATIVE_FP8_FALLBACKS, UNMODELLED, Ignored, Unmodelled, by_name
@@ -132,7 +133,7 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         if key not in settings:
             best = offers.all(key)[0]
             value = best.text if isinstance(best.value, Ignored) else best.value
-            settings[key] = Setting(value, best.source, best.where, tuple(offers.all(key)[1:]))
+            settings[key] = Setting(value, best.source, best.where, (*offers.all(key)[1:], *_table_default(key)))
     notes += _variable_notes(offers)
     notes += _before_and_after(settings)
 
@@ -195,6 +196,13 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         native_fp8=variable("METRALE_DENSE_FP8") and not any(key.startswith(NATIVE_FP8_FALLBACKS) for key in offers),
     )
     return Resolved(config, settings, tuple(notes), tuple(_unmodelled(settings, config)))
+
+
+def _table_default(key: str) -> Iterator[Given]:
+    """The engine's default of a flag that no formula reads, by the flag table; none where the engine resolves it."""
+    flag = by_key().get(key)
+    if flag is not None and flag.default is not None:
+        yield Given(flag.kind.parse(flag.default), "engine")
 
 
 def _dispatch_cap(offers: Offers, model: ModelDefaults, ladder_disabled: bool) -> Setting:

@@ -3,8 +3,9 @@
 from dataclasses import asdict, fields
 from typing import Any
 
-from metrale_plan.config.given import Settings
+from metrale_plan.config.given import Given, Settings
 from metrale_plan.config.serve import ServeConfig
+from metrale_plan.config.variables import Ignored
 from metrale_plan.device import MemoryReading, ReadingDetail
 from metrale_plan.errors import Problem
 from metrale_plan.model.dims import ModelDims
@@ -24,8 +25,12 @@ def envelope(command: str, exit_code: int, warnings: list[Problem], error: Probl
     }
 
 
-def document(report: Report) -> dict[str, Any]:
-    """A planning command's document: every key, null where it was not reached."""
+def document(report: Report, *, won_over: bool = False) -> dict[str, Any]:
+    """A planning command's document: every key, null where it was not reached.
+
+    Args:
+        won_over: whether each setting also says what it won over, as `--show-settings` asks for.
+    """
     plan, model, settings, config = report.plan, report.model, report.settings, report.config
     whole = plan is not None and model is not None and config is not None
     body: dict[str, Any] = {
@@ -34,7 +39,7 @@ def document(report: Report) -> dict[str, Any]:
         "command": report.command,
         "exit_code": report.exit_code,
         "model": None if model is None else _model(model),
-        "settings": None if settings is None else _settings(settings),
+        "settings": None if settings is None else _settings(settings, won_over),
         "ladder": None if settings is None or config is None else _ladder(settings, config, plan),
         "verify": None,
         "pool": None,
@@ -75,11 +80,17 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _settings(settings: Settings) -> dict[str, Any]:
+def _settings(settings: Settings, won_over: bool) -> dict[str, Any]:
     return {
         key: {"value": plain(setting.value), "source": setting.source, "where": setting.where}
+        | ({"lost": [_given(given) for given in setting.lost]} if won_over else {})
         for key, setting in settings.items()
     }
+
+
+def _given(given: Given) -> dict[str, Any]:
+    value = given.text if isinstance(given.value, Ignored) else plain(given.value)
+    return {"value": value, "source": given.source, "where": given.where}
 
 
 def _ladder(settings: Settings, config: ServeConfig, plan: MemoryPlan | None) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _split(line: Token, *, comments: bool = True) -> list[Token]:
 def _script(lines: Iterable[Token]) -> Pasted:
     """A shell script or pasted lines, a file of flags, or a file of variables."""
     commands = list(_logical(lines))
-    serves = [words for words in commands if _program(words) is not None]
+    serves = [words for words in commands if program_start(words) is not None]
     if not serves:
         return _flags_only(commands)
     if len(serves) > 1:
@@ -126,7 +126,7 @@ def _script(lines: Iterable[Token]) -> Pasted:
         if words is serves[0]:
             break
         at = 1 if words[0].text == "export" else 0
-        pairs = list(_assignments(words[at:]))
+        pairs = list(assignments(words[at:]))
         if at or len(pairs) == len(words):
             shell |= {name: token.text for name, token in pairs}
             exported += pairs if at else []
@@ -155,15 +155,15 @@ def _flags_only(commands: Sequence[Sequence[Token]]) -> Pasted:
     rest: list[Token] = []
     for words in commands:
         at = 1 if words[0].text == "export" else 0
-        pairs = list(_assignments(words[at:]))
+        pairs = list(assignments(words[at:]))
         env += pairs
         rest += words[at + len(pairs) :]
     pasted = _command(tuple(rest)) if rest else Pasted()
     return replace(pasted, env=(*env, *pasted.env))
 
 
-def _assignments(words: Iterable[Token]) -> Iterator[tuple[str, Token]]:
-    """The NAME=value words at the front."""
+def assignments(words: Iterable[Token]) -> Iterator[tuple[str, Token]]:
+    """The NAME=value words at the front, as names and values."""
     for word in words:
         match = _ASSIGNMENT.fullmatch(word.text)
         if match is None:
@@ -199,8 +199,8 @@ def _value(known: dict[str, str], word: Token, match: re.Match[str]) -> str:
 # One command
 
 
-def _program(words: Sequence[Token]) -> int | None:
-    """Where the words after `met serve` start, or None."""
+def program_start(words: Sequence[Token]) -> int | None:
+    """Where the words after `met serve` start (after `serve` alone in a container's command), or None."""
     texts = [word.text for word in words]
     for at, text in enumerate(texts[:-1]):
         if text.rpartition("/")[2] == PROGRAM and texts[at + 1] == COMMAND:
@@ -212,7 +212,7 @@ def _program(words: Sequence[Token]) -> int | None:
 
 def _command(words: Sequence[Token]) -> Pasted:
     """One command's words: what stands before `met serve` gives variables, what stands after it flags."""
-    start = _program(words)
+    start = program_start(words)
     if start is None:
         return _bare(words)
     before, after = words[:start], tuple(_until_operator(words[start:]))
@@ -220,10 +220,10 @@ def _command(words: Sequence[Token]) -> Pasted:
     names = [word.text.rpartition("/")[2] for word in before]
     container = next((at for at, name in enumerate(names) if name in CONTAINER_PROGRAMS), None)
     if container is None:
-        env = tuple(pair for word in before for pair in _assignments([word]))
+        env = tuple(pair for word in before for pair in assignments([word]))
         alone = "env" in names and any(word.text in ("-i", "--ignore-environment") for word in before)
         return Pasted(serve=serve, files=files, env=env, contained=alone)
-    outside = dict(_assignments(before))
+    outside = dict(assignments(before))
     env, passed, unread = _container_options(before[container + 1 :])
     handed = tuple((name, outside[name]) for name in sorted(passed) if name in outside)
     return Pasted(
@@ -233,7 +233,7 @@ def _command(words: Sequence[Token]) -> Pasted:
 
 def _bare(words: Sequence[Token]) -> Pasted:
     """Words without `met serve` in them: perhaps `serve` alone, perhaps only flags."""
-    env = tuple(_assignments(words))
+    env = tuple(assignments(words))
     rest = list(words[len(env) :])
     names = [word.text.rpartition("/")[2] for word in rest[:2]]
     if names and names[0] in CONTAINER_PROGRAMS:
@@ -300,7 +300,7 @@ def _container_options(words: Sequence[Token]) -> tuple[tuple[tuple[str, Token],
 
 def _take_variable(word: Token, env: list[tuple[str, Token]], passed: set[str]) -> None:
     """NAME=value sets a variable inside, NAME alone hands this environment's on."""
-    pairs = list(_assignments([word]))
+    pairs = list(assignments([word]))
     env += pairs
     if not pairs and word.text:
         passed.add(word.text)
@@ -321,12 +321,12 @@ def _unit(lines: Iterable[Token]) -> Pasted:
         words = [Token(value, line[0].where), *line[1:]]
         split = [word for part in words for word in _split(part, comments=False)]
         if key.strip() == "Environment":
-            env += _assignments(split)
+            env += assignments(split)
         elif key.strip() == "EnvironmentFile":
             unread += split
         elif key.strip() == "ExecStart" and split:
             commands.append([Token(split[0].text.lstrip("@-:+!|"), split[0].where), *split[1:]])
-    serves = [words for words in commands if _program(words) is not None]
+    serves = [words for words in commands if program_start(words) is not None]
     if len(serves) != 1:
         where = commands[0][0].where if commands else None
         found = "more than one met serve" if serves else "no met serve"
