@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TextIO
 
 BUG_EXIT = 5
@@ -10,6 +11,9 @@ INTERRUPTED_EXIT = 130
 
 FORMATS = ("table", "json")
 COLORS = ("auto", "always", "never")
+
+WRITERS = ("check", "diff")
+"""Commands with formats of their own, several at once, that `--output FORMAT=FILE` can send to files."""
 
 
 def main() -> None:
@@ -29,17 +33,24 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
     split = argv.index("--") if "--" in argv else len(argv)
     before, after = list(argv[:split]), tuple(argv[split + 1 :])
     options, rest = take_output_options(before)
-    as_json = options["format"] == "json"
     command = next((token for token in rest if not token.startswith("-")), "metrale-plan")
+    as_json = options.asks_json(command)
 
     from metrale_plan.cli.invocation import Invocation
     from metrale_plan.errors import InputError, PlanError
 
     invocation = Invocation(
-        after=after, environ=environ, json=as_json, color=options["color"] or "auto", stdout=stdout, stderr=stderr
+        after=after,
+        environ=environ,
+        json=as_json,
+        color=options.color or "auto",
+        stdout=stdout,
+        stderr=stderr,
+        formats=tuple(options.formats),
+        outputs=tuple(options.outputs),
     )
     try:
-        _check_output_options(options)
+        _check_output_options(options, command)
         if rest == ["--version"]:
             from metrale_plan import __version__
 
@@ -56,7 +67,7 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
     except BrokenPipeError:
         raise
     except Exception as error:
-        if options["traceback"]:
+        if options.traceback:
             raise
         name = type(error).__name__
         bug = InputError(
@@ -66,33 +77,71 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
         return _fail(invocation, command, bug)
 
 
-def take_output_options(tokens: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
-    """`--format`, `--color` and `--traceback` out of the tokens before `--`, wherever they stand.
+@dataclass(slots=True)
+class OutputOptions:
+    """How to print, as typed: `--format` and `--output` as often as they were given."""
+
+    formats: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    color: str | None = None
+    traceback: bool = False
+
+    def asks_json(self, command: str) -> bool:
+        """Whether stdout must be one JSON document; the last format counts, except where all of them are written."""
+        if command in WRITERS:
+            return "json" in self.formats or "json=-" in self.outputs
+        return self.formats[-1:] == ["json"]
+
+
+def take_output_options(tokens: Sequence[str]) -> tuple[OutputOptions, list[str]]:
+    """`--format`, `--output`, `--color` and `--traceback` out of the tokens before `--`, wherever they stand.
 
     They are taken before typer sees the line, so that a usage error can be told as JSON too.
     """
-    found: dict[str, str | None] = {"format": None, "color": None, "traceback": None}
+    found = OutputOptions()
     rest: list[str] = []
     queue = list(tokens)
     while queue:
         token = queue.pop(0)
         name, equals, inline = token.partition("=")
-        if name in ("--format", "--color"):
-            found[name[2:]] = inline if equals else queue.pop(0) if queue else ""
+        if name in ("--format", "--output", "--color"):
+            value = inline if equals else queue.pop(0) if queue else ""
+            if name == "--color":
+                found.color = value
+            else:
+                (found.formats if name == "--format" else found.outputs).append(value)
         elif token == "--traceback":
-            found["traceback"] = "yes"
+            found.traceback = True
         else:
             rest.append(token)
     return found, rest
 
 
-def _check_output_options(options: Mapping[str, str | None]) -> None:
+def formats_of(command: str) -> tuple[str, ...]:
+    """The formats that a command can print."""
+    if command == "check":
+        from metrale_plan.render.gate import FORMATS as GATE_FORMATS
+
+        return tuple(GATE_FORMATS)
+    if command == "diff":
+        from metrale_plan.render.comparison import FORMATS as COMPARISON_FORMATS
+
+        return tuple(COMPARISON_FORMATS)
+    return FORMATS
+
+
+def _check_output_options(options: OutputOptions, command: str) -> None:
     from metrale_plan.errors import InputError
     from metrale_plan.nearest import nearest
 
-    for name, allowed in (("format", FORMATS), ("color", COLORS)):
-        value = options[name]
-        if value is not None and value not in allowed:
+    if options.outputs and command not in WRITERS:
+        raise InputError(
+            "MP210", "--output is a flag of check and diff", where="--output", accepted="--format, or a redirection"
+        )
+    asked = [("format", text, formats_of(command)) for text in options.formats]
+    asked += [("color", options.color, COLORS)] if options.color is not None else []
+    for name, value, allowed in asked:
+        if value not in allowed:
             raise InputError(
                 "MP211",
                 f"--{name} {value!r} is not known",

@@ -6,6 +6,7 @@ The order is the contract's: bad input beats everything, refused settings beat m
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from pathlib import Path
 
 from metrale_plan import catalog
 from metrale_plan.config.dangers import Surroundings, dangers
@@ -21,7 +22,7 @@ from metrale_plan.findings import (
     verdict_findings,
 )
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
-from metrale_plan.model.load import Model, load_model
+from metrale_plan.model.load import Model
 from metrale_plan.plan import make_plan
 from metrale_plan.prefix_cache import prefix_active
 from metrale_plan.refusals import refusals
@@ -85,7 +86,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.memory = memory.reading
     report.device = memory.device
     hardware_class = memory.device.hardware_class if memory.device else None
-    model = load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
+    model = catalog.load_found(Path(path), hardware_class=hardware_class, checkpoint=checkpoint)
     report.model = ModelInfo(name=model.name, checkpoint=checkpoint, dims=model.dims)
     report.extend([*given.notes, *model.notes])
     _note_other_checkpoint(report, model, given)

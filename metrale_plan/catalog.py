@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from metrale_plan.data.devices import DEVICES, MARKETING_WORDS
@@ -26,7 +27,25 @@ def bundled_dir() -> Path:
 
 def bundled_models() -> tuple[str, ...]:
     """Names of the bundled models, sorted."""
-    return tuple(sorted(path.parent.name for path in bundled_dir().glob(f"*/{MODEL_FILE}")))
+    return _names_in(bundled_dir())
+
+
+# What is bundled does not change while a process runs, so it is read once however many configs are planned.
+
+
+@cache
+def _names_in(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{MODEL_FILE}")))
+
+
+@cache
+def _bundled_text(path: Path) -> str:
+    return read_text(path)
+
+
+@cache
+def _load_bundled(path: Path, hardware_class: str | None, checkpoint: str | None) -> Model:
+    return load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
 
 
 def find_model(model: str) -> Path:
@@ -74,7 +93,14 @@ def _exists(path: Path) -> bool:
 
 def load(model: str, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
     """The model that an argument means, loaded; as `find_model` and `load_model`."""
-    return load_model(find_model(model), hardware_class=hardware_class, checkpoint=checkpoint)
+    return load_found(find_model(model), hardware_class=hardware_class, checkpoint=checkpoint)
+
+
+def load_found(path: Path, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
+    """The model at a path that `find_model` gave, loaded; a bundled one once per process."""
+    if path.is_relative_to(bundled_dir()):
+        return _load_bundled(path, hardware_class, checkpoint)
+    return load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
 
 
 def model_for_checkpoint(checkpoint: str) -> str:
@@ -109,7 +135,7 @@ def _listings(containing: str = "") -> Iterator[tuple[str, tuple[str, ...], str]
     """(name, `[[checkpoint]]` ids, hf_id) of the bundled models whose text holds a word."""
     for name in bundled_models():
         path = bundled_dir() / name / MODEL_FILE
-        text = read_text(path)
+        text = _bundled_text(path)
         if containing in text:
             data = parse_toml(text, path)
             yield name, tuple(row["id"] for row in data.get("checkpoint", ())), data.get("model", {}).get("hf_id", "")

@@ -16,6 +16,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run:run", "Preflight a serve, and start it when it fits."),
     "models": ("catalog:models", "List the bundled models, or show one."),
     "devices": ("catalog:devices", "List the bundled device profiles."),
+    "check": ("check:check", "Gate many serve configs at once, for CI."),
+    "diff": ("diff:diff", "Compare two plans, term by term."),
 }
 """Name -> (module:function below `metrale_plan.cli`, the line in the list of commands)."""
 

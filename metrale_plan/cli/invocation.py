@@ -14,6 +14,8 @@ class Invocation:
         environ: the whole environment.
         json: whether stdout must be one JSON document whatever happens.
         color: "auto", "always" or "never".
+        formats: every `--format`, in order.
+        outputs: every `--output`, as FORMAT=FILE texts.
     """
 
     after: tuple[str, ...]
@@ -22,3 +24,5 @@ class Invocation:
     color: str
     stdout: TextIO
     stderr: TextIO
+    formats: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()

@@ -224,4 +224,5 @@ def failure(command: str, exit_code: int, error: Problem) -> dict[str, Any]:
     """The document of a command that ended before it had a report."""
     if command in PLANNING:
         return document(Report(command=command, exit_code=exit_code, error=error))
-    return envelope(command, exit_code, [], error) | {command: None}
+    body: dict[str, Any] = {"results": []} if command == "check" else {command: None}
+    return envelope(command, exit_code, [], error) | body

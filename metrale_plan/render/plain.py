@@ -42,7 +42,7 @@ def _grid(grid: Grid, width: int) -> Iterator[str]:
         at = flexible[0]
         rest = sum(size for i, size in enumerate(fixed) if i != at) + GAP * (len(columns) - 1)
         fixed[at] = min(fixed[at], max(width - rest, 0))
-        if fixed[at] < LEAST_FLEXIBLE:
+        if fixed[at] < max(LEAST_FLEXIBLE, _longest_word(grid, at)):
             yield from _stacked(grid, width, at)
             return
     if grid.title:
@@ -52,6 +52,10 @@ def _grid(grid: Grid, width: int) -> Iterator[str]:
         if row.rule:
             yield "-" * min(width, sum(fixed) + GAP * (len(fixed) - 1))
         yield from _row(row, fixed, grid)
+
+
+def _longest_word(grid: Grid, at: int) -> int:
+    return max((len(word) for row in grid.rows for word in row.cells[at].split()), default=0)
 
 
 def _row(row: Row, sizes: Sequence[int], grid: Grid) -> Iterator[str]:

@@ -1,0 +1,15 @@
+"""JSON lines: one outcome a line, each a document of its own."""
+
+from metrale_plan.gate.summary import GateReport
+from metrale_plan.render.gate.json_document import result
+from metrale_plan.report import SCHEMA
+
+
+def render(report: GateReport) -> str:
+    """A line per config and device, in order; none when nothing was found."""
+    import json
+
+    return "".join(
+        json.dumps({"schema": SCHEMA, "command": "check", **result(outcome)}, ensure_ascii=True) + "\n"
+        for outcome in report.outcomes
+    )
