@@ -9,6 +9,7 @@ from metrale_plan.errors import CannotTell, InputError, Problem
 from metrale_plan.probes.profile import matched, read_profile
 from metrale_plan.probes.stated import Stated, read_size, read_stated
 from metrale_plan.reading.raw import RawReading
+from metrale_plan.units import gib
 
 DEFAULT_PROFILE = "gb10"
 """Profile that `plan` uses when nothing was said, and whose SM count and split-K policy stand in for a bare total."""
@@ -97,10 +98,13 @@ def _refuse_both(request: MemoryRequest) -> None:
 
 
 def _with_floor(answer: MemoryAnswer, floor: int | None) -> MemoryAnswer:
-    """The answer with the floor that was asked for, where host and device share one memory."""
-    if floor is None or not answer.reading.unified:
+    """The answer with its floor, the one asked for or the reading's own, where host and device share one memory."""
+    reading = answer.reading
+    kept = reading.floor if floor is None else floor
+    if kept is None or not reading.unified:
         return answer
-    return replace(answer, reading=replace(answer.reading, floor=floor))
+    note = f"{gib(kept)} of the shared memory should stay free for the host; the free figure includes them"
+    return replace(answer, reading=replace(reading, floor=kept, notes=(*reading.notes, note)))
 
 
 def _live(ordinal: int, stated: Stated, live: LiveReader) -> MemoryAnswer:

@@ -1,5 +1,6 @@
 """What is asked of the machine, and the module it is asked through."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,13 +12,13 @@ class RuntimeLike(Protocol):
     Each raises RuntimeError with an integer `status` when CUDA refuses.
     """
 
-    def driverGetVersion(self) -> int: ...  # noqa: N802
-    def runtimeGetVersion(self) -> int: ...  # noqa: N802
-    def getDeviceCount(self) -> int: ...  # noqa: N802
-    def getDeviceProperties(self, device: int) -> Mapping[str, object]: ...  # noqa: N802
-    def deviceGetPCIBusId(self, device: int) -> str: ...  # noqa: N802
-    def setDevice(self, device: int) -> None: ...  # noqa: N802
-    def memGetInfo(self) -> tuple[int, int]: ...  # noqa: N802
+    def driverGetVersion(self) -> int: ...
+    def runtimeGetVersion(self) -> int: ...
+    def getDeviceCount(self) -> int: ...
+    def getDeviceProperties(self, device: int) -> Mapping[str, object]: ...
+    def deviceGetPCIBusId(self, device: int) -> str: ...
+    def setDevice(self, device: int) -> None: ...
+    def memGetInfo(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,3 +34,11 @@ class ProbeRequest:
     ordinal: int | None = 0
     samples: int = 3
     over: float = 0.0
+
+
+_FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][^/\\\s:'\"()]+)+[/\\]")
+
+
+def without_folders(text: str) -> str:
+    """A message with its paths cut to file names: folders can name a user, and a reading is attached to reports."""
+    return _FOLDERS.sub("", text)

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from metrale_plan.probes.base import ProbeRequest
+from metrale_plan.probes.base import ProbeRequest, without_folders
 from metrale_plan.reading.raw import Failure, RawReading
 
 CODE = """\
@@ -40,7 +40,7 @@ def read_in_child(request: ProbeRequest, timeout: float, code: str = CODE) -> Ra
     if done.returncode != 0:
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
         last = done.stderr.strip().rpartition("\n")[2]
-        return _failed(f"the reading ended with {how}" + (f": {last}" if last else ""))
+        return _failed(f"the reading ended with {how}" + (f": {without_folders(last)}" if last else ""))
     try:
         raw = parsed(done.stdout, "the reading")
     except InputError as error:

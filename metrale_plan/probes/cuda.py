@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import cast
 
-from metrale_plan.probes.base import ProbeRequest, RuntimeLike
+from metrale_plan.probes.base import ProbeRequest, RuntimeLike, without_folders
 from metrale_plan.reading.raw import CudaDevice, CudaRaw, Failure, HostRaw, Raw, Sample
 
 MODULES = ("cupy_backends.cuda.api.runtime", "cupy.cuda.runtime")
@@ -48,7 +48,7 @@ def runtime_module() -> tuple[str, RuntimeLike] | Failure:
             said.append(f"{name}: {error}")
         except Exception as error:  # a half-removed or mismatched install fails in any way it likes
             said.append(f"{name}: {type(error).__name__}: {error}")
-    return Failure(call="import", text="; ".join(dict.fromkeys(said)))
+    return Failure(call="import", text=without_folders("; ".join(dict.fromkeys(said))))
 
 
 def read_cuda(

@@ -68,7 +68,7 @@ def _judge_device(
     problems: list[Problem],
 ) -> Judged:
     samples, failed = device.samples, next((f for f in device.failures if f.call in ("setDevice", "memGetInfo")), None)
-    rooms = [HostRoom(available=None) if sample.host is None else host_room(sample.host) for sample in samples]
+    rooms = [_shared_room(sample, identity) for sample in samples]
     told = [(_free(sample, room), sample.total) for sample, room in zip(samples, rooms, strict=True)]
     free: int | None = min((free for free, _ in told), default=None)
     total = samples[0].total if samples else identity.total
@@ -126,7 +126,10 @@ def _judge_device(
 
 
 def visibility_of(raw: RawReading) -> Visibility:
-    """What CUDA_VISIBLE_DEVICES did, with the GPUs that NVML knows; by index only where both count alike."""
+    """What CUDA_VISIBLE_DEVICES did, with the GPUs that NVML knows.
+
+    NVML's list tells which entries name a GPU, not which GPU an index names: the two may count differently.
+    """
     whole = [gpu for gpu in raw.nvml.devices if gpu.mig != "slice"]
     slices = tuple(gpu.uuid for gpu in raw.nvml.devices if gpu.mig == "slice" and gpu.uuid)
     gpus = tuple(gpu.uuid for gpu in whole) if whole and raw.nvml.failure is None else None
@@ -158,6 +161,13 @@ def _package_problems(raw: RawReading) -> Iterator[Problem]:
             "all of them, then install one",
             severity="warning",
         )
+
+
+def _shared_room(sample: Sample, identity: Identity) -> HostRoom:
+    """What the host leaves at this sample; nothing on a GPU with memory of its own, whatever was recorded."""
+    if sample.host is None or not identity.integrated:
+        return HostRoom(available=None)
+    return host_room(sample.host)
 
 
 def _free(sample: Sample, room: HostRoom) -> int:
@@ -276,8 +286,6 @@ def _notes(
     if detail.cgroup_room is not None:
         limit = _least(room.limit for room in rooms if room.cgroup_room == detail.cgroup_room)
         yield f"a control group's limit of {gib(limit or 0)} leaves {gib(detail.cgroup_room)} of host memory"
-    if identity.integrated:
-        yield f"{gib(UNIFIED_FLOOR)} of the shared memory should stay free for the host; the free figure includes them"
     if device.samples:
         yield _context_note(detail)
     if raw.host.wsl:
@@ -341,7 +349,7 @@ def _sources(raw: RawReading, ordinal: int) -> Iterator[SourceAnswer]:
 
 
 def _nvml_answer(nvml: NvmlRaw, gpu: NvmlDevice | None) -> SourceAnswer:
-    if nvml.failure is not None:
+    if gpu is None and nvml.failure is not None:
         return SourceAnswer("nvml", False, _told(nvml.failure))
     if gpu is None:
         return SourceAnswer("nvml", False, f"{len(nvml.devices)} GPUs, none of them joined to this one")

@@ -51,6 +51,10 @@ def explained(failure: Failure, cuda: CudaRaw, visibility: Visibility, ordinal: 
 def no_ordinal(cuda: CudaRaw, visibility: Visibility, ordinal: int) -> CannotTell:
     """An ordinal that CUDA does not show."""
     count = cuda.device_count
+    if count is not None and 0 <= ordinal < count:
+        read = ", ".join(str(device.ordinal) for device in cuda.devices) or "none"
+        message = f"the GPU with ordinal {ordinal} was not read; read were: {read}"
+        return CannotTell("MP303", message, where="--gpu-ordinal", accepted=read)
     accepted = "an ordinal that CUDA shows" if not count else f"0 to {count - 1}" if count > 1 else "0"
     hidden = visibility.told
     message = f"there is no GPU with ordinal {ordinal}" + (f": {hidden}" if hidden else "")

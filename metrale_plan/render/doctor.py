@@ -94,6 +94,8 @@ def _gpu(ordinal: int, answer: MemoryAnswer) -> Grid:
     if len(reading.samples) > 1:
         frees = [free for free, _ in reading.samples]
         rows.append(("samples", f"{len(frees)}, from {human(min(frees))} to {human(max(frees))} free"))
+    if reading.floor is not None:
+        rows.append(("floor", f"{gib(reading.floor)} should stay free for the host; the figure includes them"))
     rows += [("note", note) for note in reading.notes]
     rows += [("", line) for line in holders_text(detail.holders if detail is not None else ())]
     title = f"GPU {ordinal}: {reading.device}" if reading.device else f"GPU {ordinal}"
