@@ -21,8 +21,8 @@ from metrale_plan.findings import (
     unmodelled_warning,
     verdict_findings,
 )
-from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_plan, for_preflight
-from metrale_plan.model.load import Model
+from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_fit, for_plan, for_preflight
+from metrale_plan.model.load import Behavior, Model
 from metrale_plan.plan import make_plan
 from metrale_plan.prefix_cache import prefix_active
 from metrale_plan.refusals import refusals
@@ -47,6 +47,8 @@ class Request:
         isolated_env: whether the METRALE_* variables of `environ` are left out.
         carry: `--carry` or `--no-carry`, or None for neither.
         compare: whether the plan is compared with free memory.
+        fit: whether the ring is fitted to memory where some was stated; nothing is judged.
+        model_optional: whether settings alone are an answer: without a model the report ends with them.
     """
 
     command: str
@@ -63,6 +65,8 @@ class Request:
     stage: str = "all"
     fail_on_warning: bool = False
     compare: bool = False
+    fit: bool = False
+    model_optional: bool = False
 
 
 def assemble(request: Request, live: LiveReader) -> Report:
@@ -73,14 +77,22 @@ def assemble(request: Request, live: LiveReader) -> Report:
     except PlanError as error:
         report.error = error.problem
         report.exit_code = error.exit_code
+    exit_on_warnings(report, request)
+    return report
+
+
+def exit_on_warnings(report: Report, request: Request) -> None:
+    """Exit 4 where all went well but for warnings, and `--fail-on-warning` asks for it."""
     if report.exit_code == 0 and request.fail_on_warning and any(w.severity == "warning" for w in report.warnings):
         report.exit_code = 4
-    return report
 
 
 def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.rules = rules = read_rules(request.rules)
     given = gather(request)
+    if request.model_optional and request.model is None and given.checkpoint is None:
+        _settings_alone(report, given, rules)
+        return
     path, checkpoint = find_model(request.model, given.checkpoint)
     memory = _memory(request, given.offers, live)
     report.memory = memory.reading
@@ -121,13 +133,21 @@ def _surroundings(
     )
 
 
+def _settings_alone(report: Report, given: "Gathered", rules: EngineRules) -> None:
+    """What can be said without a model: every setting, by the engine's defaults where nobody gave it."""
+    report.extend(list(given.notes))
+    resolved = resolve(given.offers, Behavior(), rules)
+    report.settings, report.config = resolved.settings, resolved.config
+    report.extend(list(resolved.notes))
+
+
 def _plan_and_judge(
     report: Report, request: Request, rules: EngineRules, model: Model, resolved: Resolved, memory: MemoryAnswer
 ) -> None:
     if memory.device is None:
         assert memory.failure is not None
         raise memory.failure
-    free = memory.reading.free if request.compare else None
+    free = memory.reading.free if request.compare or request.fit else None
     report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
     report.extend(list(plan_findings(plan, model.dims, resolved.config, rules)))
     if resolved.unmodelled:
@@ -195,7 +215,7 @@ def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | No
 
 def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:
     if not request.compare:
-        return for_plan(request.memory)
+        return for_fit(request.memory) if request.fit else for_plan(request.memory)
     ordinal = offers.best("gpu_ordinal")
     asked = request.memory if ordinal is None else replace(request.memory, ordinal=ordinal.value)
     return for_preflight(asked, live)

@@ -149,62 +149,85 @@ def stamped_merge(cur: StoreRange, writer: int, start: int, count: int) -> Store
 
 
 class CarryOutcome:
-    """How a carry attempt ended: one frozen variant each, whose `str()` is the engine's log text.
+    """How a carry attempt ended: one frozen variant each, a subclass whose `str()` is the engine's log text.
 
     Source: `mtp_carry: CarryOutcome`.
     """
 
-    @dataclass(frozen=True, slots=True)
-    class Adopted:
-        """`rows` taken over and `appended` computed anew, from pair key `first_key` on."""
+    __slots__ = ()
 
-        rows: int
-        appended: int
-        first_key: int
+    Adopted: ClassVar["type[Adopted]"]
+    NoCarry: ClassVar["type[NoCarry]"]
+    PrefixMismatch: ClassVar["type[PrefixMismatch]"]
+    ForeignHiddens: ClassVar["type[ForeignHiddens]"]
+    ForeignSession: ClassVar["type[ForeignSession]"]
+    NoHiddens: ClassVar["type[NoHiddens]"]
 
-        def __str__(self) -> str:
-            return f"adopted rows={self.rows} appended={self.appended} first_key={self.first_key}"
 
-    @dataclass(frozen=True, slots=True)
-    class NoCarry:
-        """The slot was empty."""
+@dataclass(frozen=True, slots=True)
+class Adopted(CarryOutcome):
+    """`rows` taken over and `appended` computed anew, from pair key `first_key` on."""
 
-        def __str__(self) -> str:
-            return "no carried state"
+    rows: int
+    appended: int
+    first_key: int
 
-    @dataclass(frozen=True, slots=True)
-    class PrefixMismatch:
-        """This session's entry, but only `common` tokens in common, too few for any of its `entry_rows`."""
+    def __str__(self) -> str:
+        return f"adopted rows={self.rows} appended={self.appended} first_key={self.first_key}"
 
-        common: int
-        entry_rows: int
 
-        def __str__(self) -> str:
-            return f"prefix mismatch (common={self.common} entry_rows={self.entry_rows})"
+@dataclass(frozen=True, slots=True)
+class NoCarry(CarryOutcome):
+    """The slot was empty."""
 
-    @dataclass(frozen=True, slots=True)
-    class ForeignHiddens:
-        """The hidden rows are ticket `owner`'s, and ticket `expected` wanted them."""
+    def __str__(self) -> str:
+        return "no carried state"
 
-        owner: int
-        expected: int
 
-        def __str__(self) -> str:
-            return f"hidden rows belong to sequence gen {self.owner}, not {self.expected}"
+@dataclass(frozen=True, slots=True)
+class PrefixMismatch(CarryOutcome):
+    """This session's entry, but only `common` tokens in common, too few for any of its `entry_rows`."""
 
-    @dataclass(frozen=True, slots=True)
-    class ForeignSession:
-        """Another session's entry, or a request without a session."""
+    common: int
+    entry_rows: int
 
-        entry_session: int
-        prompt_session: int
+    def __str__(self) -> str:
+        return f"prefix mismatch (common={self.common} entry_rows={self.entry_rows})"
 
-        def __str__(self) -> str:
-            return f"foreign session (entry={self.entry_session:#x} prompt={self.prompt_session:#x})"
 
-    @dataclass(frozen=True, slots=True)
-    class NoHiddens:
-        """The hidden store lacks rows that the append needs."""
+@dataclass(frozen=True, slots=True)
+class ForeignHiddens(CarryOutcome):
+    """The hidden rows are ticket `owner`'s, and ticket `expected` wanted them."""
 
-        def __str__(self) -> str:
-            return "hidden store does not cover the append span"
+    owner: int
+    expected: int
+
+    def __str__(self) -> str:
+        return f"hidden rows belong to sequence gen {self.owner}, not {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignSession(CarryOutcome):
+    """Another session's entry, or a request without a session."""
+
+    entry_session: int
+    prompt_session: int
+
+    def __str__(self) -> str:
+        return f"foreign session (entry={self.entry_session:#x} prompt={self.prompt_session:#x})"
+
+
+@dataclass(frozen=True, slots=True)
+class NoHiddens(CarryOutcome):
+    """The hidden store lacks rows that the append needs."""
+
+    def __str__(self) -> str:
+        return "hidden store does not cover the append span"
+
+
+CarryOutcome.Adopted = Adopted
+CarryOutcome.NoCarry = NoCarry
+CarryOutcome.PrefixMismatch = PrefixMismatch
+CarryOutcome.ForeignHiddens = ForeignHiddens
+CarryOutcome.ForeignSession = ForeignSession
+CarryOutcome.NoHiddens = NoHiddens

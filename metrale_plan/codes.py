@@ -169,7 +169,7 @@ CODES: tuple[Code, ...] = (
         "warning",
         "KV precision other than the model's",
         "The model file names the KV precision that the model is tuned for, and another one was set.",
-        "plan nemotron-3-nano-30b-a3b --kv-cache-dtype nvfp4",
+        "plan qwen3.6-27b --kv-cache-dtype nvfp4",
         "Leave --kv-cache-dtype out, unless the other precision was tried on this model.",
     ),
     Code(
@@ -580,6 +580,57 @@ CODES: tuple[Code, ...] = (
         "run starts the command after --, and there is no met serve in it, or its program is not found.",
         "run -- met bench",
         "Give the command as it is typed in a shell, with its program on PATH.",
+    ),
+    Code(
+        "MP260",
+        "error",
+        "not a carry case",
+        "The file of --case is no JSON, gives a key twice, or holds no turn.",
+        "a case.json with a comma too many",
+        'Give at least one [[turn]] (in JSON "turn": [{...}]); [entry] and [store] are optional.',
+    ),
+    Code(
+        "MP261",
+        "error",
+        "wrong key or value in a carry case",
+        "A case, or a flag that describes a turn, holds an unknown key, misses one, or gives it a value of the wrong "
+        "type or range.",
+        "explain-carry --prompt-tokens many",
+        "Give the keys and values that the message says are accepted.",
+    ),
+    Code(
+        "MP262",
+        "error",
+        "a carry case that contradicts itself",
+        "Two figures of a case cannot both be: a common prefix longer than the prompt or than what is carried, a token "
+        "count beside a list of another length, a prompt given both ways.",
+        "explain-carry --carried-tokens 10 --prompt-tokens 12 --common-prefix 11",
+        "Mend one of the two.",
+    ),
+    Code(
+        "MP263",
+        "error",
+        "a turn's flags that do not make a turn",
+        "--case stands beside flags that describe another turn, or those flags leave out what every turn needs.",
+        "explain-carry --carried-tokens 100",
+        "Keep --case, or give --prompt-tokens with the other flags.",
+    ),
+    Code(
+        "MP264",
+        "warning",
+        "a carry case that no engine leaves",
+        "The case holds figures that a finished turn never leaves together: more rows than keys, a key that needs more "
+        "tokens than there are, a range that ends before it starts. It is replayed as it stands.",
+        "explain-carry --carried-tokens 10 --carried-rows 50 --prompt-tokens 12 --common-prefix 10",
+        "Check the figures against the engine's log.",
+    ),
+    Code(
+        "MP265",
+        "error",
+        "unknown code",
+        "No warning, refusal or error has this code.",
+        "explain MP999",
+        "Use a code that a message shows in brackets.",
     ),
     Code(
         "MP270",

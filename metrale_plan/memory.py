@@ -63,6 +63,14 @@ def for_plan(request: MemoryRequest) -> MemoryAnswer:
     return MemoryAnswer(device=spec, reading=reading)
 
 
+def for_fit(request: MemoryRequest) -> MemoryAnswer:
+    """What an explanation fits to: as `for_plan`, and free is what was stated, else all of a stated device or total."""
+    answer = for_plan(request)
+    if answer.reading.free is not None or (request.device is None and request.total is None):
+        return answer
+    return replace(answer, reading=replace(answer.reading, free=answer.reading.total))
+
+
 def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
     """What `preflight` compares with. Each figure falls through on its own: flag, profile, live reading.
 

@@ -18,6 +18,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("catalog:devices", "List the bundled device profiles."),
     "check": ("check:check", "Gate many serve configs at once, for CI."),
     "diff": ("diff:diff", "Compare two plans, term by term."),
+    "explain-ladder": ("explain:explain_ladder", "Why each width gets its drafts and each verify slot its capacity."),
+    "explain-ring": ("explain:explain_ring", "Which rule decided the decode-rollback ring's depth, and what fits."),
+    "explain-marconi": ("explain:explain_marconi", "Why snapshot slots are kept or dropped, and when one is restored."),
+    "explain-carry": ("explain:explain_carry", "Whether the drafter carry is armed, and how warm turns would end."),
+    "explain": ("explain:explain", "Print a warning, refusal or error code in full."),
 }
 """Name -> (module:function below `metrale_plan.cli`, the line in the list of commands)."""
 

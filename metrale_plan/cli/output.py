@@ -2,8 +2,8 @@
 
 import os
 import textwrap
-from collections.abc import Callable, Iterable
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TextIO, cast
 
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.errors import Problem
@@ -15,13 +15,21 @@ PIPED_WIDTH = 100
 
 
 def emit(
-    invocation: Invocation, report: Report, sheet: Callable[[Report], Sheet], *, show_settings: bool = False
+    invocation: Invocation,
+    report: Report,
+    sheet: Callable[[Report], Sheet],
+    *,
+    extra: Mapping[str, Any] | None = None,
+    show_settings: bool = False,
 ) -> None:
-    """Print one planning command's report, or with `show_settings` where its settings come from."""
+    """Print one planning command's report, or with `show_settings` where its settings come from.
+
+    `extra` keys are added to its JSON document.
+    """
     if invocation.json:
         from metrale_plan.render.json import document
 
-        write_json(invocation, document(report, won_over=show_settings))
+        write_json(invocation, document(report, won_over=show_settings) | dict(extra or {}))
         return
     if show_settings:
         from metrale_plan.render.settings import settings_sheet as sheet
@@ -61,13 +69,11 @@ def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
     if color or (out.isatty() and not dumb):
         from metrale_plan.render.terminal import print_sheet
 
-        print_sheet(sheet, out, width=stated_width(invocation), color=color)
+        print_sheet(sheet, cast("TextIO", Respelled(out)), width=stated_width(invocation), color=color)
         return
     from metrale_plan.render.plain import plain
 
-    text = plain(sheet, stated_width(invocation) or _width_of(out) or PIPED_WIDTH)
-    encoding = out.encoding or "utf-8"
-    out.write(text.encode(encoding, "replace").decode(encoding))
+    out.write(encodable(plain(sheet, stated_width(invocation) or _width_of(out) or PIPED_WIDTH), out))
 
 
 def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
@@ -82,9 +88,36 @@ def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
             lines.append(f"  did you mean: {', '.join(problem.nearest)}")
         if width is not None:
             lines = [part for line in lines for part in _wrapped(line, width)]
-        text = "\n".join(lines) + "\n"
-        encoding = err.encoding or "utf-8"
-        err.write(text.encode(encoding, "replace").decode(encoding))
+        err.write(encodable("\n".join(lines) + "\n", err))
+
+
+class Respelled:
+    """A stream that respells what it cannot encode; in all else the stream itself."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        """As the stream's own."""
+        return self._out.write(encodable(text, self._out))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+
+IN_ASCII = {"γ": "gamma", "×": "x", "…": "...", "\N{EM DASH}": "--", "≥": ">=", "≤": "<="}
+"""How our own signs are spelled where the output cannot take them."""
+
+
+def encodable(text: str, out: TextIO) -> str:
+    """The text with every character that `out` cannot encode respelled, or a question mark."""
+    encoding = out.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        for sign, spelled in IN_ASCII.items():
+            text = text.replace(sign, spelled)
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -54,6 +54,8 @@ def request(
     memory: "Optional[MemoryRequest]" = None,
     stage: str = "all",
     compare: bool = False,
+    fit: bool = False,
+    model_optional: bool = False,
 ) -> "Request":
     """What was typed, as a request; `memory` is how to read it, to which the common options are added.
 
@@ -90,6 +92,8 @@ def request(
         stage=stage,
         fail_on_warning=common.fail_on_warning,
         compare=compare,
+        fit=fit,
+        model_optional=model_optional,
     )
 
 

@@ -1,6 +1,7 @@
 """The JSON document of a planning command, exactly as the schema `metrale-plan/1` says."""
 
-from dataclasses import asdict, fields
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from metrale_plan.config.given import Given, Settings
@@ -56,7 +57,18 @@ def document(report: Report, *, won_over: bool = False) -> dict[str, Any]:
     if whole:
         assert plan is not None and model is not None and config is not None
         body |= _plan(plan, model.dims, config)
+    if report.command.startswith("explain-"):
+        body[report.command.replace("-", "_")] = None
     return body | envelope(report.command, report.exit_code, report.warnings, report.error)
+
+
+def values(value: Any) -> Any:
+    """A dataclass, and whatever it holds, as JSON has it: its fields by name, tuples as lists, numbers as they are."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: values(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): values(item) for key, item in value.items()}
+    return [values(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _model(model: ModelInfo) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from typing import TextIO
 
-from metrale_plan.render.sheet import Grid, Sheet, Text
+from metrale_plan.render.drawing import draw
+from metrale_plan.render.plain import fits, grid_lines, together
+from metrale_plan.render.sheet import Drawing, Grid, Part, Sheet, Text
 
 RICH = {"plain": "", "good": "bold green", "bad": "bold red", "unsure": "yellow", "quiet": "dim", "strong": "bold"}
 
@@ -13,12 +15,17 @@ def print_sheet(sheet: Sheet, out: TextIO, *, width: int | None, color: bool) ->
     from rich.text import Text as RichText
 
     console = Console(file=out, width=width, no_color=not color, force_terminal=color or None, highlight=False)
-    previous: Text | Grid | None = None
+    previous: Part | None = None
     for part in sheet:
-        if previous is not None and not (isinstance(part, Text) and isinstance(previous, Text)):
+        if previous is not None and not together(previous, part):
             console.print()
         if isinstance(part, Text):
             console.print(RichText(part.text, style=RICH[part.style]))
+        elif isinstance(part, Drawing):
+            console.print(RichText("\n".join(draw(part, console.width)), no_wrap=True, overflow="crop"))
+        elif not fits(part, console.width - len(part.columns) - 1):
+            # Rich's tables take a column more per gap and at each end; where that is too wide, it is plain lines.
+            console.print(RichText("\n".join(grid_lines(part, console.width)), no_wrap=True))
         else:
             console.print(_table(part))
         previous = part

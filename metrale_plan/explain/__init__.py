@@ -1,0 +1,1 @@
+"""Explanations as values: dims, settings and a plan -> every number and reason of one screen. Pure."""
