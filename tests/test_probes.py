@@ -1,6 +1,7 @@
 """The adapters behind the door, over stand-ins for the machine."""
 
 import inspect
+import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 from fakes import DISCRETE, FakeCudaError, FakeRuntime, fake_nvml, process, refusing
 
 from metrale_plan import probes
+from metrale_plan.memory import MemoryRequest, live_reader
 from metrale_plan.probes.base import ProbeRequest, RuntimeLike, without_folders
 from metrale_plan.probes.child import read_in_child
 from metrale_plan.probes.cuda import MODULES, read_cuda, runtime_module
@@ -96,9 +98,10 @@ def test_a_reading_that_breaks_off_keeps_what_it_had() -> None:
     assert len(device.samples) == 1 and device.failures[0].status == 709
 
 
-def test_an_ordinal_that_is_not_there() -> None:
-    raw = RawReading(cuda=read(FakeRuntime(), ProbeRequest(ordinal=7)))
-    failure = judge_reading(raw, 7).failure
+@pytest.mark.parametrize("ordinal", [1, 7, 2**40])
+def test_an_ordinal_that_is_not_there(ordinal: int) -> None:
+    raw = RawReading(cuda=read(FakeRuntime(), ProbeRequest(ordinal=ordinal)))
+    failure = judge_reading(raw, ordinal).failure
     assert failure is not None and failure.problem.code == "MP303" and failure.problem.accepted == "0"
 
 
@@ -252,6 +255,13 @@ def test_a_child_reads_and_leaves_no_context_here() -> None:
     assert raw.failure is None and raw.origin == "live"
     assert raw.own_pid is not None and raw.read_at is not None
     assert parsed(dumped(raw), "it").cuda == raw.cuda
+
+
+def test_a_command_that_goes_on_reads_in_a_child() -> None:
+    here = live_reader(MemoryRequest())(0)
+    away = live_reader(MemoryRequest(), in_child=True)(0)
+    assert here.own_pid == os.getpid() != away.own_pid
+    assert here.cuda == away.cuda
 
 
 @pytest.mark.parametrize(

@@ -366,3 +366,15 @@ def test_a_reading_that_broke_off_is_no_reading() -> None:
     device = replace(one.cuda.devices[0], failures=(lost,))
     found = judge_reading(replace(one, cuda=replace(one.cuda, devices=(device,))), 0)
     assert found.failure is not None and found.reading.free is None
+
+
+@given(st.integers(-(2**64), 2**64), st.integers(-(2**64), 2**64), st.integers(-5, 200), st.booleans())
+def test_no_figure_is_too_odd_to_judge(free: int, total: int, sm_count: int, integrated: bool) -> None:
+    host = HostRaw(meminfo={"MemAvailable": f"{abs(free)} kB"})
+    one = shared(free, total, host, integrated=int(integrated))
+    facts = {**one.cuda.devices[0].properties, "multiProcessorCount": sm_count}
+    device = replace(one.cuda.devices[0], properties=facts)
+    found = judge_reading(replace(one, cuda=replace(one.cuda, devices=(device,))), 0)
+    sane = 0 <= free <= total and total > 0
+    assert (found.failure is None) == (sane and sm_count > 0)
+    assert (found.device is not None) == (total > 0 and sm_count > 0)

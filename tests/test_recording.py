@@ -25,7 +25,7 @@ from metrale_plan.reading.raw import (
 )
 
 text = st.text(max_size=8)
-whole = st.integers(-(2**70), 2**70)
+whole = st.integers(-(2**64), 2**64)
 failures = st.builds(Failure, call=text, text=text, status=st.none() | whole)
 hosts = st.builds(
     HostRaw,
@@ -85,6 +85,8 @@ def good() -> dict[str, Any]:
         (["format"], "metrale-plan-probe/9", "its format is 'metrale-plan-probe/9'"),
         (["cuda", "devices", 0, "samples", 0, "free"], "5", "cuda.devices[0].samples[0].free is '5'"),
         (["cuda", "devices", 0, "samples", 0, "free"], True, "is True"),
+        (["cuda", "devices", 0, "samples", 0, "total"], 10**400, "samples[0].total is 1000"),
+        (["cuda", "devices", 0, "properties", "integrated"], 2**65, "properties.integrated is 3689"),
         (["cuda", "devices", 0, "samples", 0, "free"], None, "is None"),
         (["cuda", "devices"], {}, "cuda.devices is {}"),
         (["cuda", "devices", 0, "properties"], [], "cuda.devices[0].properties is []"),

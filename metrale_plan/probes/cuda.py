@@ -64,7 +64,8 @@ def read_cuda(
     except RuntimeError as error:
         failure = _failure("getDeviceCount", error)
         return CudaRaw(module=module, driver_version=driver, runtime_version=own, failure=failure)
-    ordinals = range(count) if request.ordinal is None else (request.ordinal,)
+    # An ordinal beyond them is not asked about: one that C cannot hold would not even fail as CUDA does.
+    ordinals = [ordinal for ordinal in range(count) if request.ordinal in (None, ordinal)]
     devices = tuple(read_device(runtime, ordinal, request, host, sleep) for ordinal in ordinals)
     return CudaRaw(module=module, driver_version=driver, runtime_version=own, device_count=count, devices=devices)
 

@@ -13,6 +13,9 @@ from metrale_plan.reading.raw import FORMAT, RawReading
 
 NOT_A_RECORDING, CANNOT_WRITE, UNREADABLE = "MP309", "MP321", "MP201"
 
+LARGEST = 2**64
+"""Beyond every figure that a driver can give."""
+
 WORDS = {int: "a whole number", str: "text", bool: "true or false", float: "a number"}
 
 
@@ -86,7 +89,7 @@ def _value(kind: Any, value: Any, key: str, where: str) -> Any:
         kinds = [choice for choice in choices if choice is not type(None)]
         if len(kinds) == 1:
             return _value(kinds[0], value, key, where)
-        if type(value) in kinds:
+        if type(value) in kinds and not (type(value) is int and abs(value) > LARGEST):
             return value
         raise _wrong(key, where, value, " or ".join(WORDS[choice] for choice in kinds))
     if shape is Literal:
@@ -101,7 +104,7 @@ def _value(kind: Any, value: Any, key: str, where: str) -> Any:
         if not isinstance(value, dict):
             raise _wrong(key, where, value, "an object")
         return {name: _value(get_args(kind)[1], item, f"{key}.{name}", where) for name, item in value.items()}
-    if type(value) is not kind:
+    if type(value) is not kind or (kind is int and abs(value) > LARGEST):
         raise _wrong(key, where, value, WORDS[kind])
     return value
 

@@ -121,7 +121,9 @@ def _judge_device(
         splitk="legacy",
         unified=identity.integrated,
     )
-    known = spec if total and identity.sm_count else None
+    known = spec if spec.total > 0 and spec.sm_count > 0 else None
+    if known is None and failure is None:
+        failure = CannotTell("MP304", f"{UNREAD}: {identity.name} tells no total or no SM count", accepted=INSTEAD)
     return Judged(device=known, reading=reading, failure=failure, problems=tuple(problems))
 
 
