@@ -6,9 +6,8 @@ The order is the contract's: bad input beats everything, refused settings beat m
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path
 
-from metrale_plan import catalog
+from metrale_plan.choice import find
 from metrale_plan.config.dangers import Surroundings, dangers
 from metrale_plan.config.given import Offers
 from metrale_plan.config.resolve import Resolved, resolve
@@ -42,6 +41,7 @@ class Request:
         flags: serve flags before `--`, by key: text, True, a list of texts, or None.
         after: the tokens after `--`.
         environ: the environment variables, of which only METRALE_* are read.
+        checkpoint: config file, folder or hub id of the checkpoint to read, or None.
         recipe: path of `--recipe`, or None.
         args_file: path of `--args-file`, or None.
         isolated_env: whether the METRALE_* variables of `environ` are left out.
@@ -56,6 +56,7 @@ class Request:
     flags: Mapping[str, object] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
+    checkpoint: str | None = None
     recipe: str | None = None
     args_file: str | None = None
     isolated_env: bool = False
@@ -90,17 +91,17 @@ def exit_on_warnings(report: Report, request: Request) -> None:
 def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.rules = rules = read_rules(request.rules)
     given = gather(request)
-    if request.model_optional and request.model is None and given.checkpoint is None:
+    if request.model_optional and {request.model, request.checkpoint, given.checkpoint} == {None}:
         _settings_alone(report, given, rules)
         return
-    path, checkpoint = find_model(request.model, given.checkpoint)
+    found = find(request.model, request.checkpoint, request.environ, served=given.checkpoint)
     memory = _memory(request, given.offers, live)
     report.memory = memory.reading
     report.device = memory.device
     hardware_class = memory.device.hardware_class if memory.device else None
-    model = catalog.load_found(Path(path), hardware_class=hardware_class, checkpoint=checkpoint)
-    report.model = ModelInfo(name=model.name, checkpoint=checkpoint, dims=model.dims)
-    report.extend([*given.notes, *model.notes])
+    model = found.load(hardware_class)
+    report.model = ModelInfo(name=model.name, checkpoint=found.checkpoint, dims=model.dims)
+    report.extend([*given.notes, *found.notes, *model.notes])
     _note_other_checkpoint(report, model, given)
     resolved = resolve(given.offers, model.behavior, rules)
     report.settings, report.config = resolved.settings, resolved.config
@@ -194,23 +195,6 @@ def read_rules(text: str | None) -> EngineRules:
     if day is None or not EARLIEST <= day <= LATEST:
         raise InputError("MP219", f"--rules {text!r} is not {accepted}", where="--rules", accepted=accepted)
     return rules_on(day)
-
-
-def find_model(model: str | None, checkpoint: str | None) -> tuple[str, str | None]:
-    """Path of the MODEL.toml to plan, and the checkpoint it is served from, if named.
-
-    Raises:
-        InputError: nothing names a model, or no bundled model lists the checkpoint.
-    """
-    if model is not None:
-        return str(catalog.find_model(model)), checkpoint
-    if checkpoint is None:
-        raise InputError(
-            "MP220",
-            "no model named",
-            accepted="MODEL (a bundled name, a MODEL.toml or its directory), --recipe, or -- met serve CHECKPOINT ...",
-        )
-    return str(catalog.find_model(catalog.model_for_checkpoint(checkpoint))), checkpoint
 
 
 def _memory(request: Request, offers: Offers, live: LiveReader) -> MemoryAnswer:

@@ -456,6 +456,58 @@ CODES: tuple[Code, ...] = (
         "Nothing, unless the layer count is wrong.",
     ),
     Code(
+        "MP224",
+        "error",
+        "not a checkpoint's config",
+        "The file is not one JSON object, or holds no dimension of a language model.",
+        "import ./broken/config.json",
+        "Name a checkpoint's config.json, or its folder.",
+    ),
+    Code(
+        "MP225",
+        "warning",
+        "model file and checkpoint differ",
+        "Both the MODEL.toml and the checkpoint give a dimension, and they give it differently. The checkpoint's is "
+        "used: it is what the engine loads.",
+        "plan qwen3.8-27b --checkpoint DIR, of a checkpoint with another vocab_size",
+        "Name the MODEL that the checkpoint belongs to, or leave MODEL out.",
+    ),
+    Code(
+        "MP226",
+        "note",
+        "not told by the checkpoint",
+        "No file of the checkpoint says this. It is a warning where no plan can be made without it, a note where a "
+        "default is in force.",
+        "import ./config.json, of a file without dtype",
+        "Add the key to the MODEL.toml by hand, where it matters.",
+    ),
+    Code(
+        "MP227",
+        "error",
+        "no such checkpoint",
+        "The argument is neither a config file, nor a folder that holds one, nor a checkpoint in the local hub cache "
+        "(HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub). Nothing is ever downloaded.",
+        "import Qwen/Qwen3.8-27B, on a host that never downloaded it",
+        "Name the folder, or download the checkpoint first.",
+    ),
+    Code(
+        "MP228",
+        "error",
+        "output file is there already",
+        "The file that -o names exists, and nothing is overwritten in silence.",
+        "import ./config.json -o MODEL.toml, twice",
+        "Give --force to replace it, or another name.",
+    ),
+    Code(
+        "MP229",
+        "warning",
+        "a file beside the config left out",
+        "A file beside the config.json cannot be read. The config itself can, so what the other would have added is "
+        "taken as not told.",
+        "import ./checkpoint, with a tokenizer.json that is cut short",
+        "Mend or remove the file.",
+    ),
+    Code(
         "MP230",
         "error",
         "not YAML",

@@ -12,7 +12,7 @@ from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.load import load_model
 
 INCOMPLETE = {
-    "kimi-k3": ("layer_pattern", "kv_heads"),
+    "kimi-k3": ("kv_heads",),
     "mistral-small-4": ("hidden_dim", "vocab_size", "kv_heads", "moe_intermediate"),
     "nemotron-labs-3-puzzle-75b-a9b": ("layers_total", "layer_pattern", "moe_topk", "moe_intermediate"),
 }

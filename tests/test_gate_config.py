@@ -102,7 +102,7 @@ def test_excluded_configs_are_skipped_with_the_reason(inside: Path) -> None:
         ("[policy]\nleast_headroom = 4", "MP271", 2, []),
         ("[policy.utilization_ceiling]\ngb10 = 0.9\nhoper = 0.9", "MP271", 3, ["hopper"]),
         ("[policy.utilization_ceiling]\ngb10 = 1.5", "MP271", 2, []),
-        ('[policy]\nwarnings_as_errors = ["MP999"]', "MP271", 2, []),
+        ('[policy]\nwarnings_as_errors = ["a warning"]', "MP271", 2, []),
         ('[policy]\nwarnings_as_errors = ["MP101"]', "MP271", 2, []),
         ('[[policy.ignore]]\ncode = "MP101"\nreason = "x"\nexpires = 2026-12-31', "MP271", 2, []),
         ('[[policy.ignore]]\ncode = "MP217"\nexpires = 2026-12-31', "MP271", 1, []),

@@ -15,6 +15,7 @@ EDGES = (
     "render",
     "cli",
     "catalog",
+    "choice",
     "memory",
     "assemble",
     "checking",

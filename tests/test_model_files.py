@@ -331,7 +331,6 @@ class TestDimensions:
         found = problem(tmp_path, text)
         assert (found.code, line(found)) == ("MP205", 3)
         assert found.message.partition(": ")[2].split(", ") == [
-            "layer_pattern",
             "hidden_dim",
             "vocab_size",
             "kv_heads",
@@ -621,6 +620,7 @@ class TestWholeFiles:
             q_heads=64,
             kv_heads=8,
             head_dim=128,
+            attn_gated=True,
             mrope_interleaved=True,
             inter=11264,
             experts=288,

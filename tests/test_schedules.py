@@ -48,6 +48,9 @@ def layers(folder: Path, schedule: str) -> tuple[str, ...]:
     return load(folder, schedule + OTHER_FAMILIES)[0].layers
 
 
+MAMBA = "mamba_num_heads = 4\nmamba_head_dim = 64\nssm_state_size = 16\nn_groups = 1"
+
+
 def problem(folder: Path, schedule: str) -> Problem:
     with pytest.raises(InputError) as caught:
         load(folder, schedule)
@@ -91,13 +94,41 @@ def test_a_bare_layer_count_means_full_attention(tmp_path: Path) -> None:
     assert load_model(path).dims.layers == (F, F, F)
 
 
-@pytest.mark.parametrize(
-    "extra", ["", "sliding_window = 512", "layers_linear_attention = 2\nlayers_full_attention = 1"]
-)
-def test_counts_of_several_kinds_tell_no_order(tmp_path: Path, extra: str) -> None:
+@pytest.mark.parametrize("extra", ["", "sliding_window = 512"])
+def test_a_total_beside_recurrent_heads_tells_no_kinds(tmp_path: Path, extra: str) -> None:
     found = problem(tmp_path, f"layers_total = 3\n{extra}")
     assert found.code == "MP205"
     assert "layer_pattern" in found.message
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ("layers_total = 8\nlayers_linear_attention = 6\nlayers_full_attention = 2", (L, L, L, F) * 2),
+        ("layers_linear_attention = 6\nlayers_full_attention = 2", (L, L, L, F) * 2),
+        ("layers_total = 3\nlayers_linear_attention = 2\nlayers_full_attention = 1", (L, L, F)),
+        ("layers_sliding_attention = 3\nlayers_full_attention = 1", (S, S, S, F)),
+        ("layers_kda = 3\nlayers_dsa = 1\nlinear_num_heads = 2\nlinear_head_dim = 64", (L, L, L, D)),
+        (
+            f"layers_total = 6\nlayers_ssm = 2\nlayers_attention = 1\n{MAMBA}",
+            (E, L, E, E, L, F),
+        ),
+    ],
+)
+def test_counts_of_several_kinds_are_mixed_evenly(tmp_path: Path, counts: str, expected: tuple[str, ...]) -> None:
+    dims, notes = load(tmp_path, counts)
+    assert dims.layers == expected
+    (note,) = notes
+    assert (note.code, note.severity) == ("MP226", "note")
+    assert "order of the layers" in note.message
+
+
+def test_a_window_without_an_order_changes_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "MODEL.toml"
+    path.write_text(WIDTHS[: WIDTHS.index("linear_")] + "layers_total = 3\nsliding_window = 512\n", encoding="utf-8")
+    model = load_model(path)
+    assert model.dims.layers == (F, F, F)
+    assert [note.code for note in model.notes] == ["MP226"]
 
 
 def test_latent_and_sparse_lists_by_index(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("doctor:doctor", "Show what this machine reports, and why a memory reading was chosen or refused."),
     "plan": ("planning:plan", "Print what the engine will reserve, term by term."),
     "run": ("run:run", "Preflight a serve, and start it when it fits."),
+    "import": ("checkpoint:import_", "Make a MODEL.toml from a checkpoint's config."),
     "models": ("catalog:models", "List the bundled models, or show one."),
     "devices": ("catalog:devices", "List the bundled device profiles."),
     "check": ("check:check", "Gate many serve configs at once, for CI."),

@@ -18,6 +18,14 @@ Model = Annotated[
         show_default=False,
     ),
 ]
+Checkpoint = Annotated[
+    Optional[str],
+    typer.Option(
+        "--checkpoint",
+        metavar="CONFIG_JSON_OR_DIR",
+        help="Read the checkpoint's config; it fills what MODEL lacks, wins where they differ, and needs no MODEL.",
+    ),
+]
 Recipe = Annotated[Optional[str], typer.Option("--recipe", help="A recipe; flags given beside it replace its own.")]
 ArgsFile = Annotated[
     Optional[str], typer.Option("--args-file", help="A file of serve flags, a script or a unit that runs met serve.")
@@ -60,6 +68,7 @@ class Common:
     """
 
     model: Optional[str]
+    checkpoint: Optional[str]
     recipe: Optional[str]
     args_file: Optional[str]
     isolated_env: bool
@@ -74,6 +83,7 @@ class Common:
 
 _LEADING = (("model", Model, None),)
 _SHARED = (
+    ("checkpoint", Checkpoint, None),
     ("recipe", Recipe, None),
     ("args_file", ArgsFile, None),
     ("isolated_env", IsolatedEnv, False),

@@ -50,8 +50,9 @@ def emit_answer(
 
         write_json(invocation, envelope(command, 0, warnings, None) | {command: answer})
         return
-    write_problems(invocation.stderr, warnings)
     write_sheet(invocation, sheet())
+    invocation.stdout.flush()
+    write_problems(invocation.stderr, warnings)
 
 
 def write_json(invocation: Invocation, document: dict[str, Any]) -> None:

@@ -80,6 +80,7 @@ def request(
     return Request(
         command=command,
         model=common.model,
+        checkpoint=common.checkpoint,
         flags=common.flags,
         after=invocation.after,
         environ=invocation.environ,

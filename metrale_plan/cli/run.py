@@ -77,6 +77,7 @@ def run(
     seconds = 0.0 if wait is None else _seconds(wait)
     common = Common(
         model=model,
+        checkpoint=None,
         recipe=None,
         args_file=None,
         isolated_env=False,

@@ -4,15 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.check import check
 from metrale_plan.model.dims import ModelDims, Recurrent
 from metrale_plan.model.families import resolve
-from metrale_plan.model.families.facts import Fact, Facts
+from metrale_plan.model.families.facts import UNTOLD, Fact, Facts
 from metrale_plan.model.keys import Table, tables_of
 from metrale_plan.model.toml_source import TomlSource, read_toml
+
+if TYPE_CHECKING:
+    from metrale_plan.model.config_json import CheckpointConfig
 
 MISSING_DIMENSIONS = "MP205"
 
@@ -82,13 +85,20 @@ class Model:
         )
 
 
-def load_model(path: str | Path, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
+def load_model(
+    path: str | Path,
+    *,
+    hardware_class: str | None = None,
+    checkpoint: str | None = None,
+    config: "CheckpointConfig | None" = None,
+) -> Model:
     """Read, judge and resolve one MODEL.toml.
 
     Args:
         path: the file, or a directory that holds a MODEL.toml.
         hardware_class: class whose `[class.<id>.behavior]` replaces keys of `[behavior]`.
         checkpoint: a checkpoint id; where the file lists it, its `[[checkpoint]]` keys replace those of `[model]`.
+        config: what the checkpoint itself says; it wins over the file, and a warning tells where they differ.
 
     Raises:
         InputError: MP201 to MP204 and MP206, at the line at fault. Missing dimensions raise only at `Model.dims`.
@@ -96,10 +106,16 @@ def load_model(path: str | Path, *, hardware_class: str | None = None, checkpoin
     path = Path(path)
     if path.is_dir():
         path /= MODEL_FILE
-    return resolve_model(read_toml(path), hardware_class=hardware_class, checkpoint=checkpoint)
+    return resolve_model(read_toml(path), hardware_class=hardware_class, checkpoint=checkpoint, config=config)
 
 
-def resolve_model(source: TomlSource, *, hardware_class: str | None = None, checkpoint: str | None = None) -> Model:
+def resolve_model(
+    source: TomlSource,
+    *,
+    hardware_class: str | None = None,
+    checkpoint: str | None = None,
+    config: "CheckpointConfig | None" = None,
+) -> Model:
     """The model of an already parsed file; as `load_model`."""
     notes = check(source)
     tables = list(tables_of(source.data))
@@ -111,14 +127,20 @@ def resolve_model(source: TomlSource, *, hardware_class: str | None = None, chec
     top = source.data.get("hf_id")
     hf_id = of_model.keys.get("hf_id") or (top if isinstance(top, str) and top else None)
     model_types = [table for table in tables if table.name == "model_types"]
+    own_type = _first(own, "model_type") or _first(model_types, "model_type") or ""
     facts = Facts(
-        source,
-        own,
-        model_type=_first(own, "model_type") or _first(model_types, "model_type") or "",
+        [*(config.rows if config else ()), *((source, table) for table in own)],
+        model_type=(config.model_type if config else "") or own_type,
         loader=_first(own, "loader"),
         hidden=_hidden(source, model_types),
     )
     resolution = resolve(facts)
+    differences: tuple[Problem, ...] = ()
+    if config is not None:
+        from metrale_plan.model.differences import differences_of
+
+        alone = Facts([(source, table) for table in own], model_type=own_type, hidden=_hidden(source, model_types))
+        differences = tuple(differences_of(config, alone, [row.keys["model_type"] for row in model_types]))
     drafter = next((table.keys.get("draft_model") for table in tables if table.name == "dflash"), None)
     listed = [hf_id, *(table.keys["id"] for table in rows)]
     return Model(
@@ -132,7 +154,41 @@ def resolve_model(source: TomlSource, *, hardware_class: str | None = None, chec
         geometry=resolution.dims,
         behavior=_behavior(source, tables, hardware_class),
         draft_model=drafter,
-        notes=(*notes, *facts.notes),
+        notes=(*notes, *facts.notes, *differences),
+        incomplete=resolution.missing,
+        where=facts.where if resolution.missing else str(source.path),
+    )
+
+
+_DEFAULTS_UNTOLD = Problem(
+    code=UNTOLD,
+    message="no MODEL, so the model file's default_num_drafts, mtp_max_seqs and default_kv_dtype are not known: the "
+    "engine's own defaults are in force",
+    where="--checkpoint",
+    severity="note",
+)
+
+
+def model_of_checkpoint(config: "CheckpointConfig") -> Model:
+    """The model that a checkpoint alone describes: its dimensions, and no defaults but the engine's.
+
+    Raises:
+        InputError: MP203 or MP206 at the line at fault.
+    """
+    facts = Facts(config.rows, model_type=config.model_type)
+    resolution = resolve(facts)
+    return Model(
+        name=config.name,
+        path=Path(config.files[0]),
+        hf_id=config.hf_id,
+        checkpoints=(config.hf_id,) if config.hf_id else (),
+        checkpoint=config.hf_id,
+        model_type=config.model_type,
+        family=resolution.family,
+        geometry=resolution.dims,
+        behavior=Behavior(),
+        draft_model=None,
+        notes=(*facts.notes, _DEFAULTS_UNTOLD),
         incomplete=resolution.missing,
         where=facts.where,
     )
@@ -154,7 +210,7 @@ def _hidden(source: TomlSource, model_types: list[Table]) -> Fact | None:
     if len({table.keys["hidden_size"] for table in rows}) != 1:
         return None
     path = rows[0].key_path("hidden_size")
-    return Fact(rows[0].keys["hidden_size"], "model_types.hidden_size", source.where(*path))
+    return Fact(rows[0].keys["hidden_size"], "model_types.hidden_size", source, path)
 
 
 def _behavior(source: TomlSource, tables: list[Table], hardware_class: str | None) -> Behavior:

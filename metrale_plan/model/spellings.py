@@ -44,18 +44,19 @@ DIMS: dict[str, Dim] = {
     "sliding_kv_heads": Dim("count", ("attention_other_setting.num_attention_groups",)),
     "sliding_head_dim": Dim("count", ("attention_other_setting.head_dim",)),
     "sliding_window": Dim("count", ("sliding_window",)),
-    "attn_gated": Dim("flag", ("attn_output_gate",)),
+    "attn_gated": Dim("flag", ("attn_output_gate", "use_head_wise_attn_gate")),
     "mrope_interleaved": Dim(
         "flag", ("mrope_interleaved", "rope_parameters.mrope_interleaved", "rope_scaling.mrope_interleaved")
     ),
-    # Feed-forward.
-    "inter": Dim("count", ("intermediate_size", "decoder_ffn_dim", "encoder_ffn_dim")),
+    # Feed-forward; a width listed by layer counts as its widest.
+    "inter": Dim("count_each", ("intermediate_size", "decoder_ffn_dim", "encoder_ffn_dim")),
+    "experts_used": Dim("flag", ("enable_moe_block",)),
     "experts": Dim(
         "count",
         ("moe_experts", "num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts", "moe.num_experts"),
     ),
     "top_k": Dim(
-        "count",
+        "count_each",
         (
             "moe_topk",
             "moe_top_k",
@@ -67,7 +68,7 @@ DIMS: dict[str, Dim] = {
             "moe.num_experts_per_tok",
         ),
     ),
-    "moe_inter": Dim("count", ("moe_intermediate", "moe_intermediate_size", "moe.expert_hidden_dim")),
+    "moe_inter": Dim("count_each", ("moe_intermediate", "moe_intermediate_size", "moe.expert_hidden_dim")),
     "shared_inter": Dim(
         "count",
         (
@@ -118,6 +119,8 @@ DIMS: dict[str, Dim] = {
         "layer_share",
         ("mtp_layers", "mtp_num_hidden_layers", "num_nextn_predict_layers", "num_mtp_modules", "mtp.num_hidden_layers"),
     ),
+    "mtp_used": Dim("flag", ("use_mtp",)),
+    "mtp_indexer": Dim("flag", ("index_share_for_mtp_iteration",)),
     "mtp_kinds": Dim("words", ("mtp.layer_types", "mtp_layers_block_type")),
     "mtp_pattern": Dim("text", ("mtp_hybrid_override_pattern",)),
     "mtp_kind": Dim("text", ("mtp_type",)),

@@ -43,11 +43,15 @@ class TomlSource:
         return f"{self.path}:{self._locator.line(*path)}"
 
 
-def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, with or without a byte order mark; InputError MP201 where there is none."""
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; InputError MP201 where there is none.
+
+    Args:
+        most: bytes of the largest file that is read.
+    """
     try:
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(most + 1)
     except FileNotFoundError:
         raise InputError(FILE_UNREADABLE, f"{path} does not exist", where=str(path)) from None
     except IsADirectoryError:
@@ -55,8 +59,8 @@ def read_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(FILE_UNREADABLE, f"{path} cannot be read: {reason}", where=str(path)) from None
-    if len(raw) > MAX_BYTES:
-        message = f"{path} is larger than {MAX_BYTES // 2**20} MiB, so it is no model file"
+    if len(raw) > most:
+        message = f"{path} is larger than {most // 2**20} MiB, so it is no such file"
         raise InputError(FILE_UNREADABLE, message, where=str(path))
     try:
         text = raw.decode("utf-8-sig")

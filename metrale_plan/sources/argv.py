@@ -38,6 +38,7 @@ PLANNER_FLAGS = frozenset(
         "--carried-session",
         "--stored",
         "--stored-owner",
+        "--checkpoint",
         "--recipe",
         "--args-file",
         "--isolated-env",

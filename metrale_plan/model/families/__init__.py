@@ -42,9 +42,6 @@ LOADERS = {
 ALWAYS = ("hidden", "vocab", "q_heads", "kv_heads")
 PLAIN = (
     "tokenizer_vocab",
-    "inter",
-    "experts",
-    "top_k",
     "moe_latent",
     "zero_experts",
     "kv_lora_rank",
@@ -82,14 +79,17 @@ def resolve(facts: Facts) -> Resolution:
     q_heads = facts.count("q_heads") or max(facts.get("q_heads_by_layer") or [0])
     shapes = _kv_shapes(facts, layers)
     kv_heads, head_dim = _kv_heads(facts, q_heads), _head_dim(facts, q_heads)
-    experts = facts.count("experts")
-    moe_inter, shared_inter = _expert_widths(facts)
+    experts = facts.count("experts") if facts.flag("experts_used", default=True) else 0
+    moe_inter, shared_inter = _expert_widths(facts) if experts else (0, 0)
     found = {
         "hidden": facts.count("hidden"),
         "vocab": facts.count("vocab"),
         "q_heads": q_heads,
         "kv_heads": kv_heads,
         "head_dim": head_dim,
+        "inter": _uniform(facts, "inter"),
+        "experts": experts,
+        "top_k": _uniform(facts, "top_k") if experts else 0,
         "moe_inter": moe_inter,
     }
 
@@ -109,8 +109,7 @@ def resolve(facts: Facts) -> Resolution:
     plain |= found
     if recurrent and family is not None:
         plain |= family.widths(facts)
-    told_mtp = facts.fact("mtp_kinds") or facts.fact("mtp_pattern")
-    has_mtp = facts.count("mtp_count") > 0 if facts.fact("mtp_count") else told_mtp is not None
+    has_mtp = _has_draft_head(facts)
     return Resolution(
         ModelDims(
             loader=facts.loader or LOADERS.get(facts.model_type),
@@ -184,11 +183,9 @@ def _expert_widths(facts: Facts) -> tuple[int, int]:
     Some checkpoints without shared experts call the routed width `intermediate_size`; some give only how many shared
     experts there are, each as wide as a routed one.
     """
-    if not facts.count("experts"):
-        return 0, 0
-    routed, shared, count = facts.count("moe_inter"), facts.count("shared_inter"), facts.count("shared_experts")
+    routed, shared, count = _uniform(facts, "moe_inter"), facts.count("shared_inter"), facts.count("shared_experts")
     if not routed and not shared and not count:
-        routed = facts.count("inter")
+        routed = _uniform(facts, "inter")
     if facts.fact("shared_inter") is None:
         shared = count * routed
     return routed, shared
@@ -230,6 +227,15 @@ def _by_layer(facts: Facts, name: str, layers: Sequence[LayerKind]) -> list[int]
     raise facts.contradiction(f"{lists}, but there are {len(layers)}, {len(attention)} with attention", name)
 
 
+def _has_draft_head(facts: Facts) -> bool:
+    """Whether the checkpoint has a draft head: by its count, else by its layer kinds, unless it is switched off."""
+    if not facts.flag("mtp_used", default=True):
+        return False
+    if facts.fact("mtp_count") is not None:
+        return facts.count("mtp_count") > 0
+    return any(facts.fact(name) is not None for name in ("mtp_kinds", "mtp_pattern"))
+
+
 def _mtp_layers(facts: Facts, told: Schedule) -> tuple[LayerKind, ...]:
     """Layer kinds of the draft head, from its own keys, else from what a long layer list has beyond the layers."""
     if words := facts.get("mtp_kinds"):
@@ -237,6 +243,8 @@ def _mtp_layers(facts: Facts, told: Schedule) -> tuple[LayerKind, ...]:
     if letters := facts.get("mtp_pattern"):
         return kinds_of(facts, "mtp_pattern", [PATTERN_LETTERS.get(letter, letter) for letter in letters])
     kind = KIND_OF.get(facts.get("mtp_kind") or "")
+    if kind is None and facts.flag("mtp_indexer"):
+        kind = "sparse"  # an indexer that the draft head shares is one that its layer has
     if kind is not None:
         return (kind,) * max(facts.count("mtp_count"), 1)
     return kinds_of(facts, "layer_types", told.mtp_words)

@@ -1,15 +1,15 @@
 """The numbers one file gives for one checkpoint, under our names, whatever their spelling."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.keys import WRONG_VALUE, Table
 from metrale_plan.model.spellings import DIMS
-from metrale_plan.model.toml_source import TomlSource
 
 LAYERS_DO_NOT_ADD_UP = "MP206"
 LIST_TOO_LONG = "MP223"
+UNTOLD = "MP226"
 
 SEPARATE_STACKS = frozenset(
     f"{stack}_{what}" for stack in ("decoder", "encoder") for what in ("layers", "attention_heads", "ffn_dim")
@@ -23,15 +23,37 @@ RANK = {spelling: rank for dim in DIMS.values() for rank, spelling in enumerate(
 ORDERS = frozenset(
     {"pattern", "layer_types", "full_interval", "override_pattern", "attn_types", "kda_indexes", "full_indexes"}
 )
+LISTS = ORDERS - {"pattern", "full_interval"}
+"""Orders that name each layer, so they fit one number of layers only."""
 COUNTS = frozenset({"linear_count", "mamba_count", "kda_count", "full_count", "sparse_count", "sliding_count"})
 
 
+class Located(Protocol):
+    """A parsed file that knows its lines."""
+
+    @property
+    def data(self) -> Mapping[str, Any]: ...
+
+    def where(self, *path: str | int) -> str:
+        """`file:line` of a key."""
+
+
+Row = tuple[Located, Table]
+"""One table, and the file it stands in."""
+
+
 class Fact(NamedTuple):
-    """One value as the file gives it."""
+    """One value as a file gives it."""
 
     value: Any
     spelling: str
-    where: str
+    source: Located
+    path: tuple[str | int, ...]
+
+    @property
+    def where(self) -> str:
+        """`file:line`; finding the line takes longer than the rest, so only messages ask."""
+        return self.source.where(*self.path)
 
 
 class Facts:
@@ -40,28 +62,35 @@ class Facts:
     Attributes:
         model_type: the checkpoint's model type, or "" where the file names none.
         loader: the engine's weight loader where the file names one.
-        where: `file:line` of the table the dimensions come from.
         notes: what was noticed on the way.
     """
 
     def __init__(
-        self, source: TomlSource, tables: Iterable[Table], *, model_type: str, loader: str | None, hidden: Fact | None
+        self, rows: Sequence[Row], *, model_type: str, loader: str | None = None, hidden: Fact | None = None
     ) -> None:
         self.model_type = model_type
         self.loader = loader
-        self.where = source.where("model")
         self.notes: list[Problem] = []
         self._facts: dict[str, Fact] = {}
-        for table in tables:
-            ordered = not ORDERS.isdisjoint(self._facts)  # an order told for one checkpoint replaces the model's
-            for name, fact in self._of(source, table).items():
-                if not (ordered and name in ORDERS | COUNTS):
+        self._home = rows[-1]
+        for source, table in rows:
+            facts = self._of(source, table)
+            settled = self._settled(facts)
+            for name, fact in facts.items():
+                if name not in settled:
                     self._facts.setdefault(name, fact)
         if hidden is not None:
             self._facts.setdefault("hidden", hidden)
 
+    def _settled(self, weaker: Mapping[str, Fact]) -> frozenset[str]:
+        """What a later table may no longer say of the layers, since an earlier one told their order or number."""
+        if not ORDERS.isdisjoint(self._facts):
+            return ORDERS | COUNTS
+        count, other = self._facts.get("layer_count"), weaker.get("layer_count")
+        return COUNTS | LISTS if count and other and count.value != other.value else frozenset()
+
     @staticmethod
-    def _of(source: TomlSource, table: Table) -> dict[str, Fact]:
+    def _of(source: Located, table: Table) -> dict[str, Fact]:
         found: dict[str, Fact] = {}
         # params.json says `dim` for the hidden size and `hidden_dim` for the feed-forward width.
         params_json = "dim" in table.keys and "hidden_dim" in table.keys
@@ -69,7 +98,7 @@ class Facts:
             name = NAMES.get("intermediate_size" if params_json and key == "hidden_dim" else key)
             if name is None:
                 continue
-            fact = Fact(value, key, source.where(*table.key_path(key)))
+            fact = Fact(value, key, source, table.key_path(key))
             first = found.get(name)
             if first is None or RANK[key] < RANK[first.spelling]:
                 found[name] = fact
@@ -81,6 +110,16 @@ class Facts:
                     accepted=f"one of the two, or {key} = {first.value}",
                 )
         return found
+
+    @property
+    def where(self) -> str:
+        """`file:line` of the table that the dimensions come from at last."""
+        source, table = self._home
+        return source.where(*table.path)
+
+    def __iter__(self) -> Iterator[tuple[str, Fact]]:
+        """Every dimension that is given, by our name."""
+        return iter(self._facts.items())
 
     def fact(self, name: str) -> Fact | None:
         """One dimension with its spelling and line, or None."""

@@ -1,13 +1,13 @@
 """The layer schedule: the kind of every layer, from whichever of the known keys a file gives."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.dims import ATTENTION_KINDS, LayerKind
-from metrale_plan.model.families.facts import LIST_TOO_LONG, Facts
+from metrale_plan.model.families.facts import LIST_TOO_LONG, UNTOLD, Facts
 from metrale_plan.model.keys import MOST_LAYERS, WRONG_VALUE
 from metrale_plan.model.spellings import LAYER_WORDS, PATTERN_LETTERS
 from metrale_plan.nearest import nearest
@@ -258,25 +258,47 @@ SOURCES: dict[str, Callable[[Facts, str, int | None], Schedule | None]] = {
 
 
 def _by_counts(facts: Facts, total: int | None) -> Schedule:
-    """Counts alone tell an order where all layers are of one kind; a bare layer count means full attention."""
+    """Layers by their numbers alone. Where several kinds are counted their order is not told, and no total needs it.
+
+    A bare layer count means full attention, where nothing speaks of another kind of layer.
+    """
     given = {name: facts.count(name) for name in COUNTED if facts.fact(name) is not None}
     above = {name: count for name, count in given.items() if count > 0}
     said = sum(above.values())
-    if total is not None and given and (said > total or (len(above) > 1 and said != total)):
+    rest = 0 if total is None else total - said
+    blocks = "mamba_count" in above and rest > 0  # such models have feed-forward blocks that are layers of their own
+    if rest < 0 or (len(above) > 1 and rest and not blocks):
         told = " + ".join(f"{_spelling(facts, name)} {count}" for name, count in above.items())
         raise facts.contradiction(
             f"{told} make {said} layers, but {_spelling(facts, 'layer_count')} is {total}", "layer_count"
         )
-    if len(above) == 1 and (total is None or said == total):
-        kind: LayerKind = COUNTED[next(iter(above))][0]
-        return Schedule((kind,) * said, frozenset({str(kind)}))
-    other_kinds = ["global_head_dim", "full_interval", "lin_v_heads", "kda_heads", "mamba_heads"]
-    if facts.fact("compress_ratios") is None:  # with ratios by layer, a window is part of every layer's attention
-        other_kinds.append("sliding_window")
-    if total is not None and not above and not facts.gives(other_kinds):
-        attends: LayerKind = "full"
-        return Schedule((attends,) * total, frozenset({"full"}))
-    return Schedule((), frozenset())
+    counts: dict[LayerKind, int] = {}
+    for name, count in above.items():
+        counts[COUNTED[name][0]] = counts.get(COUNTED[name][0], 0) + count
+    if counts and (not rest or blocks):
+        counts |= {"moe": rest} if blocks else {}
+        if len(counts) > 1:
+            listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+            _note_untold(facts, f"the order of the layers ({listed}); they are counted as evenly mixed")
+        return Schedule(_mixed(counts), frozenset(map(str, counts)))
+    if total is None or above or facts.gives(("full_interval", "lin_v_heads", "kda_heads", "mamba_heads")):
+        return Schedule((), frozenset())
+    if facts.gives(("global_head_dim", "global_kv_heads", "sliding_head_dim", "sliding_kv_heads")):
+        return Schedule((), frozenset())
+    if facts.count("sliding_window") and facts.fact("compress_ratios") is None:
+        _note_untold(facts, "which layers have the sliding window; all are counted as full, and cache as much")
+    attends: LayerKind = "full"
+    return Schedule((attends,) * total, frozenset({"full"}))
+
+
+def _mixed(counts: Mapping[LayerKind, int]) -> tuple[LayerKind, ...]:
+    """Kinds spread evenly, the rarer ones last in each group: 48 linear and 16 full are `linear linear linear full`."""
+    ranked = [((index + 1) / count, -count, kind) for kind, count in counts.items() for index in range(count)]
+    return tuple(kind for _, _, kind in sorted(ranked))
+
+
+def _note_untold(facts: Facts, message: str) -> None:
+    facts.notes.append(Problem(code=UNTOLD, message=message, where=facts.where, severity="note"))
 
 
 def _checked(facts: Facts, answer: Schedule) -> Schedule:
