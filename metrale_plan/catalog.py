@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from metrale_plan.data.devices import DEVICES, MARKETING_WORDS
 from metrale_plan.device import DeviceSpec
@@ -41,6 +42,11 @@ def _names_in(folder: Path) -> tuple[str, ...]:
 @cache
 def _bundled_text(path: Path) -> str:
     return read_text(path)
+
+
+@cache
+def _bundled_data(path: Path) -> dict[str, Any]:
+    return parse_toml(_bundled_text(path), path)
 
 
 @cache
@@ -105,12 +111,9 @@ def load_found(path: Path, *, hardware_class: str | None = None, checkpoint: str
 
 def model_for_checkpoint(checkpoint: str) -> str:
     """The bundled model that lists a checkpoint; InputError MP207 with the nearest ids where none does."""
-    for mention in _listings(checkpoint):
-        if checkpoint in mention[1]:
-            return mention[0]
-    for mention in _listings(checkpoint):
-        if checkpoint == mention[2]:
-            return mention[0]
+    owner = _owner(bundled_dir(), checkpoint)
+    if owner is not None:
+        return owner
     known = checkpoint_models()
     raise InputError(
         UNKNOWN_MODEL,
@@ -120,24 +123,31 @@ def model_for_checkpoint(checkpoint: str) -> str:
     )
 
 
+@cache
+def _owner(folder: Path, checkpoint: str) -> str | None:
+    """The model in a folder that lists a checkpoint in a row of its own, else the one whose hf_id it is."""
+    mentions = tuple(_listings(folder, checkpoint))
+    rows = next((name for name, rows, _ in mentions if checkpoint in rows), None)
+    return rows or next((name for name, _, hf_id in mentions if checkpoint == hf_id), None)
+
+
 def checkpoint_models() -> dict[str, str]:
     """Every listed checkpoint id, and the model it leads to: a `[[checkpoint]]` row wins over another file's hf_id."""
     owners: dict[str, str] = {}
     by_hf_id: dict[str, str] = {}
-    for name, rows, hf_id in _listings():
+    for name, rows, hf_id in _listings(bundled_dir()):
         owners |= dict.fromkeys(rows, name)
         if hf_id:
             by_hf_id[hf_id] = name
     return by_hf_id | owners
 
 
-def _listings(containing: str = "") -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _listings(folder: Path, containing: str = "") -> Iterator[tuple[str, tuple[str, ...], str]]:
     """(name, `[[checkpoint]]` ids, hf_id) of the bundled models whose text holds a word."""
-    for name in bundled_models():
-        path = bundled_dir() / name / MODEL_FILE
-        text = _bundled_text(path)
-        if containing in text:
-            data = parse_toml(text, path)
+    for name in _names_in(folder):
+        path = folder / name / MODEL_FILE
+        if containing in _bundled_text(path):
+            data = _bundled_data(path)
             yield name, tuple(row["id"] for row in data.get("checkpoint", ())), data.get("model", {}).get("hf_id", "")
 
 

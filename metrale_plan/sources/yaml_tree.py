@@ -1,5 +1,6 @@
-"""YAML 1.2 as nodes with line numbers: composed by ruamel.yaml, never constructed, so no tag can make anything.
+"""YAML 1.2 as nodes with line numbers: composed by ruamel.yaml, or line by line where a file is plain.
 
+Nothing is ever constructed, so no tag can make anything.
 Aliases stay references and are followed only where a reader asks, so an alias bomb expands nowhere.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from metrale_plan.errors import InputError
+from metrale_plan.sources.yaml_lines import compose_lines
 
 NOT_YAML = "MP230"
 DUPLICATE_KEY = "MP231"
@@ -119,12 +121,19 @@ def compose(text: str, path: str, *, first_line: int = 1) -> Node | None:
     Raises:
         InputError: MP230 where it is not YAML, holds several documents, or is too large or too deep to be meant.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
     if len(text) > MAX_CHARACTERS:
         message = f"{path} is larger than {MAX_CHARACTERS // 1024} KiB, so it is no recipe"
         raise InputError(NOT_YAML, message, where=path, accepted="a file of a few kilobytes")
+    plain = compose_lines(text) if first_line == 1 else None
+    if plain is not None:
+        return Node(plain, path, plain.start_mark.line + 1)
+    return _compose_any(text, path, first_line)
+
+
+def _compose_any(text: str, path: str, first_line: int) -> Node | None:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     try:
         root = YAML(typ="safe", pure=True).compose("\n" * (first_line - 1) + text)
     except MarkedYAMLError as error:
