@@ -49,9 +49,7 @@ WORDS = st.sampled_from(
      "1:", "1,2", "0b1", "nan", ".inf", "inf", "=", "<<", "{}", "[]", "{a: 1}", '"q"', "'q'", '"a\\n"', "'it''s'", '"',
      "a b", "a #c", "a#c", "*x", "&x y", "!t x", "|", ">", "- a", "a: b", "", "é", "\t", "@x", "`x`", "%x", "? x"]
 )  # fmt: skip
-KEYS = st.sampled_from(
-    ["a", "b_c", "true", "null", "1", "'q'", '"q"', "a b", "a-b", "<<", "M_X", "", "? a", "- a"]
-)
+KEYS = st.sampled_from(["a", "b_c", "true", "null", "1", "'q'", '"q"', "a b", "a-b", "<<", "M_X", "", "? a", "- a"])
 LINES = st.builds(
     lambda indent, key, colon, word, tail: indent + key + colon + word + tail,
     st.sampled_from(["", "", "", "  ", "  ", "    ", " ", "\t"]),
