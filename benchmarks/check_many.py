@@ -26,7 +26,17 @@ def spread(folder: Path, count: int) -> None:
 
 def seconds(folder: Path, *arguments: str) -> float:
     """The best of a few runs."""
-    command = [sys.executable, "-m", "metrale_plan", "check", str(folder), "--no-config", "--format", "json", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "metrale_plan",
+        "check",
+        str(folder),
+        "--no-config",
+        "--format",
+        "json",
+        *arguments,
+    ]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     best = float("inf")
     for _ in range(RUNS):
