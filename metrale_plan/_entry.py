@@ -152,9 +152,16 @@ def _check_output_options(options: OutputOptions, command: str) -> None:
 
 
 def _dispatch(tokens: list[str], command: str, invocation: object) -> int:
-    """Let typer parse and run a command; its usage errors become ours."""
-    from metrale_plan.cli.app import build_app
+    """Run a command: the quick way where its line is plain, else through typer, whose usage errors become ours."""
+    from metrale_plan.cli.app import COMMANDS, build_app, load
 
+    if tokens and tokens[0] in COMMANDS:
+        from metrale_plan.cli.quick import quick
+
+        body = load(tokens[0])
+        values = quick(body, tokens[1:])
+        if values is not None:
+            return body(invocation=invocation, **values)
     try:
         result = build_app(command)(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
     except Exception as error:

@@ -2,18 +2,19 @@
 
 from typing import Annotated, Optional
 
-import typer
+from metrale_plan.cli.declare import Argument, Option
+from metrale_plan.cli.invocation import Invocation
 
 Name = Annotated[
     Optional[str],
-    typer.Argument(help="One model: a bundled name, a MODEL.toml, or a directory that holds one.", show_default=False),
+    Argument(help="One model: a bundled name, a MODEL.toml, or a directory that holds one.", show_default=False),
 ]
 Class = Annotated[
-    Optional[str], typer.Option("--class", help="Hardware class whose defaults to show, such as gb10 or hopper.")
+    Optional[str], Option("--class", help="Hardware class whose defaults to show, such as gb10 or hopper.")
 ]
 
 
-def models(ctx: typer.Context, name: Name = None, hardware_class: Class = None) -> int:
+def models(invocation: Invocation, name: Name = None, hardware_class: Class = None) -> int:
     """List the bundled models with family, layers, recurrent state and KV bytes per token; or show one."""
     from metrale_plan import catalog
     from metrale_plan.cli.output import emit_answer
@@ -25,18 +26,20 @@ def models(ctx: typer.Context, name: Name = None, hardware_class: Class = None) 
     rows = [model_row(catalog.load(one, hardware_class=hardware_class)) for one in names]
     values = [model_value(row, whole=name is not None) for row in rows]
     notes = [note for row in rows for note in row.model.notes]
-    emit_answer(ctx.obj, "models", values, lambda: models_sheet(rows) if name is None else model_sheet(rows[0]), notes)
+    emit_answer(
+        invocation, "models", values, lambda: models_sheet(rows) if name is None else model_sheet(rows[0]), notes
+    )
     return 0
 
 
-def devices(ctx: typer.Context) -> int:
+def devices(invocation: Invocation) -> int:
     """List the bundled device profiles: class, memory, SMs and split-K policy."""
     from metrale_plan import catalog
     from metrale_plan.cli.output import emit_answer
     from metrale_plan.render.catalog import device_value, devices_sheet
 
     specs = catalog.devices()
-    emit_answer(ctx.obj, "devices", [device_value(spec) for spec in specs], lambda: devices_sheet(specs))
+    emit_answer(invocation, "devices", [device_value(spec) for spec in specs], lambda: devices_sheet(specs))
     return 0
 
 

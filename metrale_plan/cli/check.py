@@ -2,30 +2,29 @@
 
 from typing import Annotated, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
 
-Paths = Annotated[Optional[list[str]], typer.Argument(help="Files, folders and quoted patterns.", show_default=False)]
+Paths = Annotated[Optional[list[str]], Argument(help="Files, folders and quoted patterns.", show_default=False)]
 Config = Annotated[
-    Optional[str], typer.Option("--config", help="The gate's config, instead of the nearest one of each path.")
+    Optional[str], Option("--config", help="The gate's config, instead of the nearest one of each path.")
 ]
-NoConfig = Annotated[bool, typer.Option("--no-config", help="Use no gate config at all.")]
+NoConfig = Annotated[bool, Option("--no-config", help="Use no gate config at all.")]
 Devices = Annotated[
-    Optional[list[str]], typer.Option("--device", help="Device profile, as often as wanted; wins over the config.")
+    Optional[list[str]], Option("--device", help="Device profile, as often as wanted; wins over the config.")
 ]
-FreeMemory = Annotated[Optional[str], typer.Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
-TotalMemory = Annotated[Optional[str], typer.Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
-Rules = Annotated[Optional[str], typer.Option("--rules", help="Plan by the engine's rules as of this date.")]
-Stage = Annotated[str, typer.Option("--stage", help="`reserve` asks the engine's first question only.")]
-FailOnWarning = Annotated[bool, typer.Option("--fail-on-warning", help="Exit 4 when all fit, some with warnings.")]
-WithEnv = Annotated[bool, typer.Option("--with-env", help="Let the METRALE_* variables of this environment count.")]
-Jobs = Annotated[Optional[int], typer.Option("--jobs", min=1, help="Processes; by the number of configs if left out.")]
-Today = Annotated[Optional[str], typer.Option("--today", help="Judge expiry dates as of this day (YYYY-MM-DD).")]
+FreeMemory = Annotated[Optional[str], Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
+TotalMemory = Annotated[Optional[str], Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
+Rules = Annotated[Optional[str], Option("--rules", help="Plan by the engine's rules as of this date.")]
+Stage = Annotated[str, Option("--stage", help="`reserve` asks the engine's first question only.")]
+FailOnWarning = Annotated[bool, Option("--fail-on-warning", help="Exit 4 when all fit, some with warnings.")]
+WithEnv = Annotated[bool, Option("--with-env", help="Let the METRALE_* variables of this environment count.")]
+Jobs = Annotated[Optional[int], Option("--jobs", min=1, help="Processes; by the number of configs if left out.")]
+Today = Annotated[Optional[str], Option("--today", help="Judge expiry dates as of this day (YYYY-MM-DD).")]
 
 
 def check(
-    ctx: typer.Context,
+    invocation: Invocation,
     paths: Paths = None,
     config: Config = None,
     no_config: NoConfig = False,
@@ -55,7 +54,6 @@ def check(
     from metrale_plan.render.gate import FORMATS, renderer
     from metrale_plan.render.gate.table import sheet
 
-    invocation: Invocation = ctx.obj
     wanted = targets(invocation, {name: entry.alone for name, entry in FORMATS.items()})
     if stage not in ("reserve", "all"):
         raise InputError(

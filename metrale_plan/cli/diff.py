@@ -2,24 +2,23 @@
 
 from typing import Annotated, Optional
 
-import typer
-
 from metrale_plan.cli.check import Devices, FreeMemory, Rules, TotalMemory, WithEnv
+from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
 
 Sides = Annotated[
     Optional[list[str]],
-    typer.Argument(
+    Argument(
         help="A and B: configs, folders, MODEL.tomls, bundled models or saved plans; with --base, paths.",
         show_default=False,
     ),
 ]
-Base = Annotated[Optional[str], typer.Option("--base", help="Compare the paths with a git commit, branch or tag.")]
-FailOver = Annotated[Optional[str], typer.Option("--fail-over", help="Exit 1 when a total grows by more: 1GiB, or 5%.")]
+Base = Annotated[Optional[str], Option("--base", help="Compare the paths with a git commit, branch or tag.")]
+FailOver = Annotated[Optional[str], Option("--fail-over", help="Exit 1 when a total grows by more: 1GiB, or 5%.")]
 
 
 def diff(
-    ctx: typer.Context,
+    invocation: Invocation,
     sides: Sides = None,
     base: Base = None,
     device: Devices = None,
@@ -46,7 +45,6 @@ def diff(
     from metrale_plan.render.comparison import FORMATS, renderer
     from metrale_plan.render.comparison.table import sheet
 
-    invocation: Invocation = ctx.obj
     wanted = targets(invocation, FORMATS)
     given = tuple(sides or ())
     if base is None and len(given) != 2:

@@ -2,21 +2,20 @@
 
 from typing import Annotated, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Option
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import Over, Probe, Samples
 
 Record = Annotated[
-    Optional[str], typer.Option("--record", help="Save the raw readings in a new file, to replay with --probe.")
+    Optional[str], Option("--record", help="Save the raw readings in a new file, to replay with --probe.")
 ]
 GpuOrdinal = Annotated[
-    Optional[int], typer.Option("--gpu-ordinal", min=0, help="One GPU, as CUDA numbers them, instead of all.")
+    Optional[int], Option("--gpu-ordinal", min=0, help="One GPU, as CUDA numbers them, instead of all.")
 ]
 
 
 def doctor(
-    ctx: typer.Context,
+    invocation: Invocation,
     gpu_ordinal: GpuOrdinal = None,
     samples: Samples = None,
     over: Over = None,
@@ -33,7 +32,6 @@ def doctor(
     from metrale_plan.memory import MemoryRequest, sampling
     from metrale_plan.probes.recording import load, save
 
-    invocation: Invocation = ctx.obj
     count, seconds = sampling(MemoryRequest(samples=samples, over=over))
     if probe is not None and record is not None:
         raise InputError("MP220", "--record and --probe exclude each other: a recording is there already")

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import Common, FreeMemory, planning_command
 
@@ -16,20 +15,20 @@ if TYPE_CHECKING:
 
 Against = Annotated[
     Optional[str],
-    typer.Option("--against", metavar="LADDER", help="Another ladder to put beside it, or full-width."),
+    Option("--against", metavar="LADDER", help="Another ladder to put beside it, or full-width."),
 ]
-CaseFile = Annotated[
-    Optional[str], typer.Option("--case", metavar="FILE", help="Warm turns to replay, as JSON or TOML.")
-]
+CaseFile = Annotated[Optional[str], Option("--case", metavar="FILE", help="Warm turns to replay, as JSON or TOML.")]
 Count = Optional[str]
 
 
 def _turn(name: str, text: str) -> Any:
-    return typer.Option(name, metavar="N", help=text, show_default=False)
+    return Option(name, metavar="N", help=text, show_default=False)
 
 
 @planning_command
-def explain_ladder(ctx: typer.Context, common: Common, free_memory: FreeMemory = None, against: Against = None) -> int:
+def explain_ladder(
+    invocation: Invocation, common: Common, free_memory: FreeMemory = None, against: Against = None
+) -> int:
     """Why each width gets its drafts and each verify slot its capacity, and what that costs.
 
     Without a MODEL it explains the settings alone, without bytes.
@@ -51,11 +50,11 @@ def explain_ladder(ctx: typer.Context, common: Common, free_memory: FreeMemory =
         )
         return value, lambda subject: ladder_sheet(value, subject)
 
-    return _answer(ctx.obj, "explain-ladder", common, free_memory, explained, model_optional=True)
+    return _answer(invocation, "explain-ladder", common, free_memory, explained, model_optional=True)
 
 
 @planning_command
-def explain_ring(ctx: typer.Context, common: Common, free_memory: FreeMemory = None) -> int:
+def explain_ring(invocation: Invocation, common: Common, free_memory: FreeMemory = None) -> int:
     """Which rule decided the depth of the decode-rollback ring, what each depth costs, and what fits.
 
     The ring is fitted where memory is stated (--device, --total-memory, --free-memory).
@@ -69,11 +68,11 @@ def explain_ring(ctx: typer.Context, common: Common, free_memory: FreeMemory = N
         value = explain_ring(report.plan, report.model.dims, report.config, report.settings, free=report.memory.free)
         return value, lambda subject: ring_sheet(value, subject)
 
-    return _answer(ctx.obj, "explain-ring", common, free_memory, explained)
+    return _answer(invocation, "explain-ring", common, free_memory, explained)
 
 
 @planning_command
-def explain_marconi(ctx: typer.Context, common: Common, free_memory: FreeMemory = None) -> int:
+def explain_marconi(invocation: Invocation, common: Common, free_memory: FreeMemory = None) -> int:
     """Why snapshot slots are kept or dropped, what one holds, and from which match on it is restored."""
 
     def explained(report: "Report") -> tuple[Any, Callable[[str], "Sheet"]]:
@@ -84,12 +83,12 @@ def explain_marconi(ctx: typer.Context, common: Common, free_memory: FreeMemory 
         value = explain_marconi(report.plan, report.model.dims, report.config, report.settings, report.rules)
         return value, lambda subject: marconi_sheet(value, subject)
 
-    return _answer(ctx.obj, "explain-marconi", common, free_memory, explained)
+    return _answer(invocation, "explain-marconi", common, free_memory, explained)
 
 
 @planning_command
 def explain_carry(
-    ctx: typer.Context,
+    invocation: Invocation,
     common: Common,
     free_memory: FreeMemory = None,
     case: CaseFile = None,
@@ -102,7 +101,7 @@ def explain_carry(
     carried_key: Annotated[Count, _turn("--carried-key", "Pair key of its newest row, or none.")] = None,
     carried_session: Annotated[Count, _turn("--carried-session", "Its session.")] = None,
     stored: Annotated[
-        Optional[str], typer.Option("--stored", metavar="LO:HI", help="Hidden rows in the store, half open.")
+        Optional[str], Option("--stored", metavar="LO:HI", help="Hidden rows in the store, half open.")
     ] = None,
     stored_owner: Annotated[Count, _turn("--stored-owner", "Ticket that wrote them.")] = None,
 ) -> int:
@@ -141,10 +140,10 @@ def explain_carry(
         )
         return value, lambda subject: carry_sheet(value, subject)
 
-    return _answer(ctx.obj, "explain-carry", common, free_memory, explained, model_optional=True)
+    return _answer(invocation, "explain-carry", common, free_memory, explained, model_optional=True)
 
 
-def explain(ctx: typer.Context, code: Annotated[str, typer.Argument(metavar="CODE", help="Such as MP204.")]) -> int:
+def explain(invocation: Invocation, code: Annotated[str, Argument(metavar="CODE", help="Such as MP204.")]) -> int:
     """Print what a warning, refusal or error code means, an example, and the remedy."""
     from metrale_plan.cli.output import emit_answer
     from metrale_plan.codes import BY_CODE
@@ -153,7 +152,6 @@ def explain(ctx: typer.Context, code: Annotated[str, typer.Argument(metavar="COD
     from metrale_plan.render.explain_code import code_sheet
     from metrale_plan.render.json import values
 
-    invocation: Invocation = ctx.obj
     found = BY_CODE.get(code.strip().upper())
     if found is None:
         raise InputError(

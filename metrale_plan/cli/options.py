@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.config.flags import FLAGS, Flag
 
 Model = Annotated[
     Optional[str],
-    typer.Argument(
+    Argument(
         metavar="[MODEL]",
         help="A bundled model's name, a MODEL.toml, or a directory that holds one.",
         show_default=False,
@@ -20,43 +19,39 @@ Model = Annotated[
 ]
 Checkpoint = Annotated[
     Optional[str],
-    typer.Option(
+    Option(
         "--checkpoint",
         metavar="CONFIG_JSON_OR_DIR",
         help="Read the checkpoint's config; it fills what MODEL lacks, wins where they differ, and needs no MODEL.",
     ),
 ]
-Recipe = Annotated[Optional[str], typer.Option("--recipe", help="A recipe; flags given beside it replace its own.")]
+Recipe = Annotated[Optional[str], Option("--recipe", help="A recipe; flags given beside it replace its own.")]
 ArgsFile = Annotated[
-    Optional[str], typer.Option("--args-file", help="A file of serve flags, a script or a unit that runs met serve.")
+    Optional[str], Option("--args-file", help="A file of serve flags, a script or a unit that runs met serve.")
 ]
-IsolatedEnv = Annotated[
-    bool, typer.Option("--isolated-env", help="Leave the METRALE_* variables of this environment out.")
-]
+IsolatedEnv = Annotated[bool, Option("--isolated-env", help="Leave the METRALE_* variables of this environment out.")]
 Carry = Annotated[
     Optional[bool],
-    typer.Option("--carry/--no-carry", help="Whether the engine's drafter carry is configured.", show_default=False),
+    Option("--carry/--no-carry", help="Whether the engine's drafter carry is configured.", show_default=False),
 ]
 ShowSettings = Annotated[
-    bool, typer.Option("--show-settings", help="Print every setting, where it came from, and what it won over.")
+    bool, Option("--show-settings", help="Print every setting, where it came from, and what it won over.")
 ]
-Device = Annotated[
-    Optional[str], typer.Option("--device", help="Bundled device profile; its visible memory counts as free.")
-]
-FreeMemory = Annotated[Optional[str], typer.Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
-TotalMemory = Annotated[Optional[str], typer.Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
+Device = Annotated[Optional[str], Option("--device", help="Bundled device profile; its visible memory counts as free.")]
+FreeMemory = Annotated[Optional[str], Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
+TotalMemory = Annotated[Optional[str], Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
 Probe = Annotated[
     Optional[str],
-    typer.Option("--probe", help="Read memory from what doctor --record wrote."),
+    Option("--probe", help="Read memory from what doctor --record wrote."),
 ]
-Samples = Annotated[Optional[int], typer.Option("--samples", help="Memory readings to take; the lowest counts.")]
-Over = Annotated[Optional[str], typer.Option("--over", help="Time from the first reading to the last, such as 10s.")]
+Samples = Annotated[Optional[int], Option("--samples", help="Memory readings to take; the lowest counts.")]
+Over = Annotated[Optional[str], Option("--over", help="Time from the first reading to the last, such as 10s.")]
 UnifiedFloor = Annotated[
     Optional[str],
-    typer.Option("--unified-floor", help="Host memory that should stay free on a GPU that shares it (8GiB)."),
+    Option("--unified-floor", help="Host memory that should stay free on a GPU that shares it (8GiB)."),
 ]
-Rules = Annotated[Optional[str], typer.Option("--rules", help="Plan by the engine's rules as of this date.")]
-FailOnWarning = Annotated[bool, typer.Option("--fail-on-warning", help="Exit 4 when it fits with warnings.")]
+Rules = Annotated[Optional[str], Option("--rules", help="Plan by the engine's rules as of this date.")]
+FailOnWarning = Annotated[bool, Option("--fail-on-warning", help="Exit 4 when it fits with warnings.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +93,7 @@ _SHARED = (
 
 def _serve_flag(flag: Flag) -> inspect.Parameter:
     spellings = [f"--{name}" for name in (flag.name, *flag.aliases)]
-    info = typer.Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False)
+    info = Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False)
     kind: Any = Optional[bool] if flag.presence else Optional[list[str]] if flag.repeatable else Optional[str]
     return _keyword(flag.key, Annotated[kind, info], None)
 

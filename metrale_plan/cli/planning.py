@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Option
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import Common, FreeMemory, Over, Probe, Samples, UnifiedFloor, planning_command
 
@@ -12,13 +11,13 @@ if TYPE_CHECKING:
     from metrale_plan.memory import MemoryRequest
 
 Stage = Annotated[
-    str, typer.Option("--stage", help="`reserve` asks the engine's first question only; `all` goes on from there.")
+    str, Option("--stage", help="`reserve` asks the engine's first question only; `all` goes on from there.")
 ]
 
 
 @planning_command
 def preflight(
-    ctx: typer.Context,
+    invocation: Invocation,
     common: Common,
     free_memory: FreeMemory = None,
     stage: Stage = "all",
@@ -31,7 +30,6 @@ def preflight(
 
     Everything after `--` is read as a `met serve` command line.
     """
-    invocation: Invocation = ctx.obj
     from metrale_plan.memory import MemoryRequest
 
     memory = MemoryRequest(free=free_memory, probe=probe, samples=samples, over=over, floor=unified_floor)
@@ -40,9 +38,8 @@ def preflight(
 
 
 @planning_command
-def plan(ctx: typer.Context, common: Common) -> int:
+def plan(invocation: Invocation, common: Common) -> int:
     """Print what the engine will reserve, term by term, without comparing it with any memory."""
-    invocation: Invocation = ctx.obj
     return answer(invocation, request(invocation, "plan", common), show_settings=common.show_settings)
 
 

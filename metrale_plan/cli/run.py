@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Option
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import (
     Carry,
@@ -27,10 +26,10 @@ from metrale_plan.cli.planning import Stage, request
 if TYPE_CHECKING:
     from metrale_plan.report import Report
 
-Force = Annotated[bool, typer.Option("--force", help="Start the serve even when it does not fit or cannot be told.")]
+Force = Annotated[bool, Option("--force", help="Start the serve even when it does not fit or cannot be told.")]
 Wait = Annotated[
     Optional[str],
-    typer.Option("--wait", help="Wait up to this long, such as 90s, for memory that another process still holds."),
+    Option("--wait", help="Wait up to this long, such as 90s, for memory that another process still holds."),
 ]
 
 FORCED = (1, 3, 4)
@@ -49,7 +48,7 @@ class Launch:
 
 
 def run(
-    ctx: typer.Context,
+    invocation: Invocation,
     model: Model = None,
     force: Force = False,
     wait: Wait = None,
@@ -72,7 +71,6 @@ def run(
     from metrale_plan.assemble import assemble
     from metrale_plan.memory import MemoryRequest, live_reader
 
-    invocation: Invocation = ctx.obj
     launch = launch_of(invocation.after, invocation.environ)
     seconds = 0.0 if wait is None else _seconds(wait)
     common = Common(
