@@ -30,7 +30,8 @@ def through_typer(name: str, tokens: list[str]) -> dict[str, Any] | None:
     try:
         app([name, *tokens], standalone_mode=False)
     except Exception as error:
-        assert hasattr(error, "format_message"), error
+        if not hasattr(error, "format_message"):
+            raise
         return None
     return {key: value for key, value in seen.items() if key != "invocation"}
 
