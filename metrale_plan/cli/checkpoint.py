@@ -3,25 +3,24 @@
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
-import typer
-
+from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
 
 Source = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="CONFIG_JSON_OR_DIR",
         help="A config.json, a checkpoint's folder, or the id of one in the local hub cache (ID@REVISION).",
         show_default=False,
     ),
 ]
 Output = Annotated[
-    Optional[str], typer.Option("--output", "-o", help="Write the MODEL.toml to this file.", show_default=False)
+    Optional[str], Option("--output", "-o", help="Write the MODEL.toml to this file.", show_default=False)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace the output file where there is one.")]
+Force = Annotated[bool, Option("--force", help="Replace the output file where there is one.")]
 
 
-def import_(ctx: typer.Context, source: Source, output: Output = None, force: Force = False) -> int:
+def import_(invocation: Invocation, source: Source, output: Output = None, force: Force = False) -> int:
     """Make a MODEL.toml from a checkpoint's config, and say what the checkpoint does not tell."""
     from metrale_plan.cli.output import write_json, write_problems
     from metrale_plan.importing import Imported, import_checkpoint
@@ -29,7 +28,6 @@ def import_(ctx: typer.Context, source: Source, output: Output = None, force: Fo
     from metrale_plan.render.json import envelope
     from metrale_plan.sources.checkpoint import read_checkpoint
 
-    invocation: Invocation = ctx.obj
     imported: Imported = import_checkpoint(read_checkpoint(source, invocation.environ))
     output = None if output == "-" else output
     if output is not None:
