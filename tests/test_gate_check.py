@@ -1,6 +1,7 @@
 """`check`: what each config comes to, what they come to together, and where findings point."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,25 @@ def test_a_bug_in_one_config_leaves_the_others_their_say(inside: Path, monkeypat
     assert statuses(document) == [("a.yaml", "gb10", "bug", 5), ("b.yaml", "gb10", "pass", 0)]
     assert document["exit_code"] == 5
     assert document["results"][0]["plan"]["error"]["code"] == "MP200"
+
+
+@pytest.mark.parametrize(
+    "name", ["table", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown"]
+)
+def test_a_name_that_is_no_text_breaks_no_format(inside: Path, name: str) -> None:
+    (inside / os.fsdecode(b"a\xff%:,.yaml")).write_text(REFUSED)
+    run = cli("check", ".", "--device", "h100-sxm", "--format", name, "--output", f"{name}=out")
+    assert (run.code, run.err) == (1, "")
+    assert "MP101" in run.out or name == "table"
+    assert (inside / "out").read_bytes().decode("utf-8")
+
+
+def test_an_args_file_is_checked_line_by_line(inside: Path) -> None:
+    lines = ["met serve unsloth/Qwen3.8-27B-NVFP4 \\", "  --enable-prefix-caching \\", "  --ssm-cache-slots 900"]
+    (inside / "serve.args").write_text("\n".join(lines) + "\n")
+    result = cli_json("check", ".")["results"][0]
+    assert (result["path"], result["status"]) == ("serve.args", "refused")
+    assert (result["findings"][0]["code"], result["findings"][0]["line"]) == ("MP101", 3)
 
 
 # Case 11: JSON that is not JSON

@@ -89,7 +89,7 @@ def _write_file(path: str, text: str) -> None:
     from pathlib import Path
 
     try:
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+        Path(path).write_bytes(text.encode("utf-8", "replace"))  # a file's name may hold bytes that are no text
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(

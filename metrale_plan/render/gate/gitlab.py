@@ -41,4 +41,4 @@ def _fingerprint(finding: Finding, devices: tuple[str, ...], seen: dict[str, int
 
     identity = "\0".join((finding.code, finding.path, finding.setting or "", *devices))
     seen[identity] = seen.get(identity, 0) + 1
-    return sha256(f"{identity}\0{seen[identity]}".encode()).hexdigest()
+    return sha256(f"{identity}\0{seen[identity]}".encode("utf-8", "surrogateescape")).hexdigest()

@@ -66,6 +66,7 @@ def _rule(code: Code) -> dict[str, Any]:
 
 def _result(finding: Finding, devices: tuple[str, ...], codes: list[str]) -> dict[str, Any]:
     on = f"{', '.join(devices)}: " if devices else ""
+    artifact = _artifact(finding.path)
     accepted = f" Accepted: {finding.accepted}." if finding.accepted else ""
     return {
         "ruleId": finding.code,
@@ -75,13 +76,13 @@ def _result(finding: Finding, devices: tuple[str, ...], codes: list[str]) -> dic
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": _artifact(finding.path),
+                    "artifactLocation": artifact,
                     "region": {"startLine": finding.line},
                 }
             }
         ],
         "partialFingerprints": {
-            "codeSettingDevices/v1": "|".join((finding.code, finding.path, finding.setting or "", *devices))
+            "codeSettingDevices/v1": "|".join((finding.code, artifact["uri"], finding.setting or "", *devices))
         },
         "properties": {"bytes": finding.bytes, "devices": list(devices)},
     }
@@ -91,7 +92,7 @@ def _artifact(path: str) -> dict[str, Any]:
     """A path inside the repository is relative to its root; one outside stands for itself."""
     from urllib.parse import quote
 
-    uri = quote(path)
+    uri = quote(path.encode("utf-8", "surrogateescape"))
     if path.startswith("/"):
         return {"uri": f"file://{uri}"}
     return {"uri": uri, "uriBaseId": ROOT}
