@@ -92,7 +92,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.rules = rules = read_rules(request.rules)
     given = gather(request)
     if request.model_optional and {request.model, request.checkpoint, given.checkpoint} == {None}:
-        _settings_alone(report, given, rules)
+        _settings_alone(report, request, given, rules)
         return
     found = find(request.model, request.checkpoint, request.environ, served=given.checkpoint)
     memory = _memory(request, given.offers, live)
@@ -134,8 +134,9 @@ def _surroundings(
     )
 
 
-def _settings_alone(report: Report, given: "Gathered", rules: EngineRules) -> None:
+def _settings_alone(report: Report, request: Request, given: Gathered, rules: EngineRules) -> None:
     """What can be said without a model: every setting, by the engine's defaults where nobody gave it."""
+    for_fit(request.memory)  # nothing is compared with it, but a wrong text is bad input all the same
     report.extend(list(given.notes))
     resolved = resolve(given.offers, Behavior(), rules)
     report.settings, report.config = resolved.settings, resolved.config

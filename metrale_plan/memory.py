@@ -151,8 +151,8 @@ def live_reader(request: MemoryRequest, *, in_child: bool = False) -> LiveReader
     samples, over = sampling(request)
 
     def read(ordinal: int) -> RawReading:
-        from metrale_plan.probes import read_in_child, read_live
         from metrale_plan.probes.base import ProbeRequest
+        from metrale_plan.probes.live import read_in_child, read_live
 
         asked = ProbeRequest(ordinal=ordinal, samples=samples, over=over)
         return read_in_child(asked) if in_child else read_live(asked)

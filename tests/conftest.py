@@ -21,8 +21,8 @@ def no_gpu(lacks: str | None) -> str | None:
     """Why no GPU can be read here."""
     if lacks is not None:
         return f"lacking {lacks}"
-    from metrale_plan.probes import read_in_child
     from metrale_plan.probes.base import ProbeRequest
+    from metrale_plan.probes.live import read_in_child
     from metrale_plan.reading import judge_reading
 
     failure = judge_reading(read_in_child(ProbeRequest(samples=1)), 0).failure

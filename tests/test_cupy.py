@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fakes import FakeRuntime, fake_nvml
 
-from metrale_plan.probes import read_in_child
 from metrale_plan.probes.base import ProbeRequest
+from metrale_plan.probes.live import read_in_child
 from metrale_plan.reading import judge_reading
 
 STUB = """
@@ -120,7 +120,8 @@ def test_doctor_reads_in_a_child_and_reports(driver: Path, tmp_path: Path) -> No
 
 def test_the_reading_imports_neither_cupy_nor_numpy() -> None:
     code = (
-        "import sys\nfrom metrale_plan.probes import read_live\nfrom metrale_plan.probes.base import ProbeRequest\n"
+        "import sys\nfrom metrale_plan.probes.live import read_live\n"
+        "from metrale_plan.probes.base import ProbeRequest\n"
         "raw = read_live(ProbeRequest(samples=1))\nassert raw.cuda.module == 'cupy_backends.cuda.api.runtime'\n"
         "print([name for name in ('cupy', 'numpy', 'pydantic', 'rich') if name in sys.modules])"
     )

@@ -108,6 +108,7 @@ def test_a_warm_turn(tmp_path: Path) -> None:
     store = {"owner": 2, "lo": 2, "hi": 5}
     (turn,) = replayed(tmp_path, {"entry": ENTRY, "store": store, "turn": [TURN]})
     assert turn["text"] == "adopted rows=2 appended=2 first_key=2"
+    assert (turn["step"], turn["why"]) == (7, "with an append")
     assert (turn["common"], turn["rows_kept"], turn["rows_dropped"]) == (3, 2, 1)
     assert (turn["append_first"], turn["append_rows"]) == (2, 2)
     assert turn["carried"] == {"first": 0, "last": 2}

@@ -211,3 +211,8 @@ def test_no_model_needs_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0 []"
+
+
+@pytest.mark.parametrize("argv", [("--device", "gb11"), ("--total-memory", "80"), ("--rules", "2020-01-01")])
+def test_bad_input_is_bad_input_without_a_model_too(argv: tuple[str, ...]) -> None:
+    assert cli("explain-ladder", *argv).code == 2

@@ -109,3 +109,32 @@ def test_the_after_load_conditions() -> None:
 
 def test_depth_zero_is_explained() -> None:
     assert "the rollback declines" in " ".join(cli(*M27).out.split())
+
+
+AFTER = (*M27, "--total-memory", "79.2GiB", "--enable-prefix-caching")
+
+
+def test_the_fit_after_the_load_is_predicted_from_the_size_of_the_weights() -> None:
+    fp8 = {"METRALE_DENSE_FP8": "1"}
+    fit = value(*AFTER, "--weights", "28.75GiB", env=fp8)["fit"]
+    loaded = fit["loaded"]
+    assert (fit["kind"], fit["wanted"], fit["result"]) == ("after_load", 8, 4)
+    assert loaded["weights"] == 28.75 * 2**30
+    assert loaded["derived"] == 4_242_882_560
+    assert fit["limit"] == loaded["budget"] - sum(loaded[part] for part in ("weights", "derived", "arena", "fixed"))
+    assert value(*AFTER, "--weights", "10GiB", env=fp8)["fit"]["result"] == 8
+    assert value(*AFTER, "--weights", "70GiB", env=fp8)["fit"]["result"] == 0
+    recurrent = value(*AFTER, "--weights", "1GiB", env={**fp8, "METRALE_NO_GDN_FP8": ""})["fit"]["loaded"]["derived"]
+    assert recurrent == 167_813_120
+
+
+def test_without_the_weights_the_later_fit_is_left_open() -> None:
+    ring = value(*AFTER, env={"METRALE_DENSE_FP8": "1"})
+    assert ring["fit"] is None
+    assert "--weights" in ring["unfitted"]
+
+
+def test_a_size_without_a_unit_is_bad_input() -> None:
+    outcome = cli(*M27, "--weights", "28")
+    assert outcome.code == 2
+    assert "MP218" in outcome.err and "--weights" in outcome.err

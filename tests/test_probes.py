@@ -9,12 +9,12 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from fakes import DISCRETE, FakeCudaError, FakeRuntime, fake_nvml, process, refusing
 
-from metrale_plan import probes
 from metrale_plan.memory import MemoryRequest, live_reader
 from metrale_plan.probes.base import ProbeRequest, RuntimeLike, without_folders
 from metrale_plan.probes.child import read_in_child
 from metrale_plan.probes.cuda import MODULES, read_cuda, runtime_module
 from metrale_plan.probes.host import read_host
+from metrale_plan.probes.live import read_live
 from metrale_plan.probes.nvml import Nvml
 from metrale_plan.probes.packages import cupy_distributions
 from metrale_plan.probes.recording import dumped, parsed
@@ -282,5 +282,5 @@ def test_a_child_that_goes_wrong_is_the_readings_failure(code: str, words: str) 
 
 
 def test_the_environment_kept_is_only_what_numbers_gpus() -> None:
-    raw = probes.read_live(ProbeRequest(samples=1), {"CUDA_VISIBLE_DEVICES": "0", "USER": "alice"})
+    raw = read_live(ProbeRequest(samples=1), {"CUDA_VISIBLE_DEVICES": "0", "USER": "alice"})
     assert dict(raw.environment) == {"CUDA_VISIBLE_DEVICES": "0"}

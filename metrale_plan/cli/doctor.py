@@ -38,8 +38,8 @@ def doctor(
     if probe is not None:
         raw = load(probe)
     else:
-        from metrale_plan.probes import read_in_child
         from metrale_plan.probes.base import ProbeRequest
+        from metrale_plan.probes.live import read_in_child
 
         raw = read_in_child(ProbeRequest(ordinal=gpu_ordinal, samples=count, over=seconds))
     if record is not None:

@@ -18,6 +18,10 @@ Against = Annotated[
     Option("--against", metavar="LADDER", help="Another ladder to put beside it, or full-width."),
 ]
 CaseFile = Annotated[Optional[str], Option("--case", metavar="FILE", help="Warm turns to replay, as JSON or TOML.")]
+Weights = Annotated[
+    Optional[str],
+    Option("--weights", metavar="SIZE", help="A block-scaled FP8 checkpoint's size on disk, for the later fit."),
+]
 Count = Optional[str]
 
 
@@ -54,18 +58,25 @@ def explain_ladder(
 
 
 @planning_command
-def explain_ring(invocation: Invocation, common: Common, free_memory: FreeMemory = None) -> int:
+def explain_ring(
+    invocation: Invocation, common: Common, free_memory: FreeMemory = None, weights: Weights = None
+) -> int:
     """Which rule decided the depth of the decode-rollback ring, what each depth costs, and what fits.
 
     The ring is fitted where memory is stated (--device, --total-memory, --free-memory).
     """
+    from metrale_plan.probes.stated import read_size
+
+    on_disk = None if weights is None else read_size("--weights", weights)
 
     def explained(report: "Report") -> tuple[Any, Callable[[str], "Sheet"]]:
         from metrale_plan.explain.ring import explain_ring
         from metrale_plan.render.explain_ring import ring_sheet
 
         assert report.plan and report.model and report.config and report.settings is not None and report.memory
-        value = explain_ring(report.plan, report.model.dims, report.config, report.settings, free=report.memory.free)
+        value = explain_ring(
+            report.plan, report.model.dims, report.config, report.settings, free=report.memory.free, weights=on_disk
+        )
         return value, lambda subject: ring_sheet(value, subject)
 
     return _answer(invocation, "explain-ring", common, free_memory, explained)

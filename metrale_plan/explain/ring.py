@@ -4,16 +4,17 @@ Sources: the engine's memory plan, 5.2 and 13.3.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.config.variables import NATIVE_FP8_FALLBACKS
-from metrale_plan.integers import saturating_add
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
+from metrale_plan.plan.ring import RingPlan, fitted_after_load
 from metrale_plan.reserve.decode_ring import DECODE_RING_FIT_LADDER, DEFAULT_DECODE_RING_SLOTS
+from metrale_plan.ring_fit import Yardstick, after_load_yardstick, derived_copies, fit_ring, kv_floor
 
 Outcome = Literal["decides", "not met", "outranked"]
 
@@ -60,11 +61,22 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What the budget holds when the ring is fitted after the load; `weights` as stated, the rest as planned."""
+
+    budget: int
+    weights: int
+    derived: int
+    arena: int
+    fixed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
     """The fit: `beside` and the ring against `limit`, in bytes, and the deepest step of 8, 4, 2, 1, 0 that fits.
 
     Attributes:
-        kind: "before_load" or "after_load".
+        kind: "before_load", or "after_load", where `beside` is the floor of KV and `loaded` makes the limit.
         room: limit minus beside, signed.
         kept: why the wanted depth was kept, or None when it was made shallower.
     """
@@ -76,6 +88,7 @@ class Fit:
     wanted: int
     result: int
     kept: str | None
+    loaded: Loaded | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +99,8 @@ class RingExplanation:
         requested: the depth that the rules want; `start` is what the reserve starts from.
         reserved, allocated: depths after the fit.
         slot_bytes: one unit of depth: sequences x blob.
-        fit: None when nothing was fitted.
+        fit: None when nothing was fitted; one after the load is a prediction, and `reserved` is as before it.
+        unfitted: why there is no fit, or None.
         after_load: conditions of the after-load yardstick.
     """
 
@@ -104,18 +118,32 @@ class RingExplanation:
     rules: tuple[Rule, ...]
     depths: tuple[Depth, ...]
     fit: Fit | None
+    unfitted: str | None
     after_load: tuple[Condition, ...]
 
 
 def explain_ring(
-    plan: MemoryPlan, dims: ModelDims, config: ServeConfig, settings: Settings, *, free: int | None = None
+    plan: MemoryPlan,
+    dims: ModelDims,
+    config: ServeConfig,
+    settings: Settings,
+    *,
+    free: int | None = None,
+    weights: int | None = None,
 ) -> RingExplanation:
     """Everything about the ring of one serve.
 
     Args:
         free: free bytes that the plan was fitted to, or None.
+        weights: on-disk bytes of a block-scaled FP8 checkpoint, for the fit after the load.
     """
     ring = plan.ring
+    later = fitted_after_load(dims, config)
+    conditions = tuple(_after_load(dims, settings, weights))
+    if later and all(row.holds for row in conditions):
+        fit: Fit | None = _predicted(plan, dims, config, settings, weights or 0)
+    else:
+        fit = None if later else _fit(plan)
     return RingExplanation(
         requested=ring.requested,
         start=ring.want,
@@ -130,8 +158,9 @@ def explain_ring(
         bytes=ring.bytes,
         rules=tuple(_rules(dims, config, settings)),
         depths=tuple(_depths(plan, free)),
-        fit=_fit(plan),
-        after_load=tuple(_after_load(dims, settings)),
+        fit=fit,
+        unfitted=None if fit else _unfitted(later),
+        after_load=conditions,
     )
 
 
@@ -193,30 +222,67 @@ def _fit(plan: MemoryPlan) -> Fit | None:
     ring, yardstick = plan.ring, plan.ring.yardstick
     if yardstick is None:
         return None
-    if ring.want == 0:
-        kept: str | None = "no ring is wanted"
-    elif ring.slot_bytes == 0:
-        kept = "a ring of any depth takes no bytes"
-    elif ring.pinned:
-        kept = "the flag pins it, and a pinned depth is never made shallower"
-    elif saturating_add(yardstick.beside, ring.want * ring.slot_bytes) <= yardstick.limit:
-        kept = "it fits"
-    elif ring.reserved == ring.want:
-        kept = "not even depth 0 fits, so preflight refuses and names the ring that was asked for"
-    else:
-        kept = None
+    return _fit_to(yardstick, ring, ring.reserved)
+
+
+def _predicted(plan: MemoryPlan, dims: ModelDims, config: ServeConfig, settings: Settings, weights: int) -> Fit:
+    """The fit after the load, to what the budget leaves. Engine memory plan, 13.3."""
+    ring, arena = plan.ring, plan.arena_reserved.bytes
+    twin = settings.get("METRALE_ATTN_PREFILL_Q_T")
+    loaded = Loaded(
+        budget=plan.budget,
+        weights=weights,
+        derived=derived_copies(
+            dims,
+            prefill_q_t=twin is not None and str(twin.value) == "1",
+            gdn_fp8="METRALE_NO_GDN_FP8" not in settings,
+        ),
+        arena=arena,
+        fixed=plan.total - arena - ring.bytes,
+    )
+    yardstick = after_load_yardstick(
+        loaded.budget, loaded.weights, loaded.derived, loaded.arena, loaded.fixed, kv_floor(dims, config)
+    )
+    result = fit_ring(ring.want, ring.slot_bytes, ring.pinned, yardstick)
+    return replace(_fit_to(yardstick, ring, result), loaded=loaded)
+
+
+def _fit_to(yardstick: Yardstick, ring: RingPlan, result: int) -> Fit:
     return Fit(
         kind=yardstick.kind,
         beside=yardstick.beside,
         limit=yardstick.limit,
         room=yardstick.limit - yardstick.beside,
         wanted=ring.want,
-        result=ring.reserved,
-        kept=kept,
+        result=result,
+        kept=_kept(yardstick, ring, result),
     )
 
 
-def _after_load(dims: ModelDims, settings: Settings) -> Iterator[Condition]:
+def _kept(yardstick: Yardstick, ring: RingPlan, result: int) -> str | None:
+    if ring.want == 0:
+        return "no ring is wanted"
+    if ring.slot_bytes == 0:
+        return "a ring of any depth takes no bytes"
+    if ring.pinned:
+        return "the flag pins it, and a pinned depth is never made shallower"
+    if yardstick.fits(ring.want * ring.slot_bytes):
+        return "it fits"
+    if result == ring.want:
+        return "not even depth 0 fits, so preflight refuses and names the ring that was asked for"
+    return None
+
+
+def _unfitted(later: bool) -> str:
+    if later:
+        return (
+            "the engine fits this ring after the load, to what the weights leave; --weights SIZE, their size on "
+            "disk, predicts it"
+        )
+    return "no memory was stated (--device, --total-memory or --free-memory)"
+
+
+def _after_load(dims: ModelDims, settings: Settings, weights: int | None) -> Iterator[Condition]:
     """The conditions under which the ring is fitted to a KV floor after the load instead."""
     yield Condition(
         condition="dense Qwen3.5 loader", holds=dims.loader == "qwen3_5", state=dims.loader or "loader not known"
@@ -235,6 +301,6 @@ def _after_load(dims: ModelDims, settings: Settings) -> Iterator[Condition]:
     )
     yield Condition(
         condition="block-scaled FP8 of known size",
-        holds=None,
-        state="the plan does not open the checkpoint",
+        holds=None if weights is None else True,
+        state="the plan does not open the checkpoint" if weights is None else "stated by --weights",
     )

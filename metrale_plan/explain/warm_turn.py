@@ -132,6 +132,7 @@ class TurnResult:
         common: tokens that the prompt shares with the entry.
         visible: the half-open range of hidden rows that the turn's ticket may read.
         outcome: its name; `text` is the engine's log line.
+        step: which entry of `ORDER` decided it, from 1; `why` is when that one applies.
         rows_kept, rows_dropped: of the entry's rows.
         append_first, append_rows: the append plan, or None.
         needed: keys that the prompt needs in all.
@@ -156,6 +157,8 @@ class TurnResult:
     visible: tuple[int, int]
     outcome: str
     text: str
+    step: int
+    why: str
     rows_kept: int
     rows_dropped: int
     append_first: int | None
@@ -202,6 +205,12 @@ def attempt(
     if store.owner not in (0, ticket):
         return ForeignHiddens(store.owner, ticket)
     return NoHiddens()
+
+
+def _step(outcome: CarryOutcome) -> int:
+    """Which entry of `ORDER` an outcome is, from 1; of the two adoptions, the later one appends."""
+    steps = [at for at, (name, _) in enumerate(ORDER, 1) if name == type(outcome).__name__]
+    return steps[-1] if isinstance(outcome, Adopted) and outcome.appended else steps[0]
 
 
 def rebuild_ms(rows: int) -> float:
@@ -290,6 +299,7 @@ def _result(
         missing = (Keys(first=key + 1, last=outcome.first_key - 1),) if outcome.first_key > key + 1 else ()
     kept = outcome.rows if isinstance(outcome, Adopted) else 0
     visible = store.visible_to(turn.ticket)
+    step = _step(outcome)
     stored = max(store.hi - store.lo, 0)
     rebuild = 0 if needed is None else needed.last + 1
     return TurnResult(
@@ -305,6 +315,8 @@ def _result(
         visible=visible,
         outcome=type(outcome).__name__,
         text=str(outcome),
+        step=step,
+        why=ORDER[step - 1][1],
         rows_kept=kept,
         rows_dropped=0 if entry is None else entry.rows - kept,
         append_first=appended.first if appended else None,

@@ -56,7 +56,7 @@ def _failed(text: str) -> RawReading:
 
 def main(request: dict[str, int | float | None]) -> None:
     """The child's part: read, and print the recording."""
-    from metrale_plan.probes import read_live
+    from metrale_plan.probes.live import read_live
     from metrale_plan.probes.recording import dumped
 
     ordinal, samples, over = request["ordinal"], request["samples"], request["over"]

@@ -58,6 +58,7 @@ def _turn(turn: TurnResult, explained: CarryExplanation) -> list[Part]:
             "quiet",
             indent=2,
         ),
+        Text(f"decided at step {turn.step} of {len(explained.order)} of our order: {turn.why}", "quiet", indent=2),
         _store(turn),
     ]
     drawing = _keys(turn)

@@ -1,6 +1,6 @@
 """The screen of `explain-ring`: the rules in order, every depth with its bytes, the fit, and what depth 0 means."""
 
-from metrale_plan.explain.ring import Condition, Depth, Fit, RingExplanation, Rule
+from metrale_plan.explain.ring import Condition, Depth, Fit, Loaded, RingExplanation, Rule
 from metrale_plan.render.sheet import Column, Grid, Part, Row, Sheet, Style, Text
 from metrale_plan.render.words import number, signed
 from metrale_plan.units import human
@@ -41,6 +41,8 @@ def _headline(explained: RingExplanation) -> str:
     depth = f"RING depth {explained.reserved}, {human(explained.bytes)}"
     if explained.reserved != explained.start:
         return f"{depth}, fitted down from {explained.start}"
+    if explained.fit is not None and explained.fit.result != explained.reserved:
+        return f"{depth}, predicted to be fitted to {explained.fit.result} after the load"
     return depth + why
 
 
@@ -80,21 +82,30 @@ def _fit(explained: RingExplanation) -> list[Part]:
         "it does not go in."
     )
     if fit is None:
-        return [
-            Text("Not fitted: no memory was stated (--device, --total-memory or --free-memory).", "unsure"),
-            Text(pin),
-        ]
-    return [Text(_fit_text(fit)), Text(pin)]
+        return [Text(f"Not fitted: {explained.unfitted}.", "unsure"), Text(pin)]
+    texts: list[Part] = [Text(_fit_text(fit)), Text(pin)]
+    if fit.loaded is not None:
+        texts.insert(0, Text(_loaded_text(fit.loaded)))
+    return texts
 
 
 def _fit_text(fit: Fit) -> str:
+    held = "everything else" if fit.kind == "before_load" else "the floor of KV blocks"
     measured = (
-        f"Fitted to {YARDSTICKS[fit.kind]}: {human(fit.limit)} less {human(fit.beside)} for everything else leaves "
-        f"{human(fit.room) if fit.room >= 0 else '-' + human(-fit.room)} for the ring."
+        f"Fitted to {YARDSTICKS[fit.kind]}: {human(fit.limit)} less {human(fit.beside)} for {held} leaves "
+        f"{human(fit.room)} for the ring."
     )
     if fit.kept is not None:
         return f"{measured} Depth {fit.wanted} is kept: {fit.kept}."
     return f"{measured} Depth {fit.wanted} does not go in; of 8, 4, 2, 1, 0 the deepest that does is {fit.result}."
+
+
+def _loaded_text(loaded: Loaded) -> str:
+    return (
+        f"Predicted after the load: a budget of {human(loaded.budget)} less weights {human(loaded.weights)}, derived "
+        f"copies {human(loaded.derived)}, arena {human(loaded.arena)} and the rest of the reserve "
+        f"{human(loaded.fixed)}."
+    )
 
 
 def _condition(row: Condition) -> Row:

@@ -27,6 +27,7 @@ PLANNER_FLAGS = frozenset(
         "--traceback",
         "--model",
         "--against",
+        "--weights",
         "--case",
         "--prompt-tokens",
         "--common-prefix",
