@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metrale_plan._entry import run
-from metrale_plan.sources.recipe import Recipe, Skipped, read_recipe
+from metrale_plan.sources.recipe import Recipe, Skipped, parse_recipe, read_recipe
 
 RECIPES = Path(__file__).parent / "data" / "recipes"
 FILES = sorted(RECIPES.glob("*.yaml"))
@@ -85,3 +85,62 @@ def test_a_flag_replaces_the_recipe_s_value_and_the_recipe_s_env_the_ambient_one
     assert settings["METRALE_SSM_MARCONI_FULL"]["source"] == "env"
     alone = planned("plan", "--recipe", str(path), "--isolated-env", environ=ambient)
     assert "METRALE_SSM_MARCONI_FULL" not in alone["settings"]  # type: ignore[operator]
+
+
+HEAD = 'recipe_version: "2"\nmodel: a/b\nruntime: metrale\n'
+
+
+def values(text: str) -> dict[str, object]:
+    recipe = parse_recipe(HEAD + text, "serve.yaml")
+    assert isinstance(recipe, Recipe)
+    return {key: given.value for key, given in recipe.offers}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("defaults: {tool_grammar: off, ssm_batched_recurrent: on, max_batch_size: auto}", ("off", "on", "auto")),
+        ("defaults: {speculative: TRUE, dflash: False}", (True, False)),
+        ("defaults: {num_drafts: \"3\", gpu_memory_utilization: '0.8'}", (3, 0.8)),
+        ("defaults: {num_drafts: 0x3, ssm_cache_slots: 0o20, port: 010}", (3, 16, 10)),
+        ("defaults: {num_drafts: !!str 3, gpu_memory_utilization: .8}", (3, 0.8)),
+        ("metadata: {common: &c {num_drafts: 3}}\ndefaults: *c", (3,)),
+        ("metadata: &n 3\ndefaults:\n  num_drafts: *n", (3,)),
+        ("metadata: [&n 2, &n 3]\ndefaults:\n  num_drafts: *n", (3,)),
+        ("defaults: {lora_adapter: [a=b, c=d]}", (("a=b", "c=d"),)),
+        ("defaults: {lora_adapter: a=b}", (("a=b",),)),
+        ("defaults: {model_name: 2026-10-05}", ("2026-10-05",)),
+        ("defaults:\nenv: {METRALE_FP8_ROWWISE: 1}", (True,)),
+        ("env:", ()),
+    ],
+)
+def test_yaml_1_2_says_what_the_author_meant(text: str, expected: tuple[object, ...]) -> None:
+    assert tuple(values(text).values()) == expected
+
+
+def test_a_yaml_1_1_line_does_not_make_words_into_switches() -> None:
+    recipe = parse_recipe(f"%YAML 1.1\n---\n{HEAD}defaults: {{tool_grammar: off}}", "serve.yaml")
+    assert isinstance(recipe, Recipe)
+    assert dict(recipe.offers)["tool_grammar"].value == "off"
+
+
+def test_crlf_and_a_byte_order_mark_keep_the_lines(tmp_path: Path) -> None:
+    path = tmp_path / "serve.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + (HEAD + "defaults:\n  port: 9\n").replace("\n", "\r\n").encode())
+    recipe = read_recipe(path)
+    assert isinstance(recipe, Recipe)
+    assert dict(recipe.offers)["port"].where == f"{path}:5"
+
+
+@pytest.mark.parametrize(
+    "text", ["runtime: vllm\nimages: 1\nimages: 2", "recipe_version: '1'\n<<: {a: 1}\ncommand: vllm serve"]
+)
+def test_nothing_in_another_program_s_recipe_is_judged(text: str) -> None:
+    assert isinstance(parse_recipe(text, "other.yaml"), Skipped)
+
+
+def test_keys_of_other_engine_versions_are_noted() -> None:
+    recipe = parse_recipe(HEAD + "defaults: {spec_cost_model: off, moe_nvfp4_experts: true}", "serve.yaml")
+    assert isinstance(recipe, Recipe)
+    assert recipe.offers == ()
+    assert [note.code for note in recipe.notes] == ["MP234", "MP234"]

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from metrale_plan.config.flags import Flag, by_key, by_spelling
+from metrale_plan.config.flags import Flag, by_key, by_recipe_key, by_spelling
 from metrale_plan.config.given import Given, Source
 from metrale_plan.errors import InputError
 from metrale_plan.nearest import nearest
@@ -185,7 +185,9 @@ def _lookup(spelled: Token) -> Flag:
 
 def near_flags(word: str, *, also: Iterable[str] = ()) -> tuple[str, ...]:
     """Flags that resemble a word, whatever its dashes."""
-    return nearest("--" + word.lstrip("-" + "".join(OTHER_DASHES)).replace("_", "-"), [*by_spelling(), *also])
+    name = word.lstrip("-" + "".join(OTHER_DASHES)).replace("_", "-")
+    in_recipes = by_recipe_key().get(name.replace("-", "_"))
+    return (f"--{in_recipes.name}",) if in_recipes else nearest(f"--{name}", [*by_spelling(), *also])
 
 
 def unknown_flag(spelled: str, *, also: Iterable[str] = (), where: str | None = None) -> InputError:

@@ -322,7 +322,8 @@ def _word(key: str, node: Node) -> str:
 
 
 def _shape(node: Node) -> str:
-    return {"list": "a list", "mapping": "a mapping", "null": "empty"}.get(node.kind, repr(node.text))
+    named = {"list": "a list", "mapping": "a mapping", "null": "empty"}
+    return named[node.kind] if node.kind in named else repr(node.text)
 
 
 def _nodes(top: dict[str, Node], key: str, *, least: int = 1) -> int | None:

@@ -15,8 +15,11 @@ from metrale_plan.sources.yaml_lines import compose_lines
 NOT_YAML = "MP230"
 DUPLICATE_KEY = "MP231"
 
-MAX_CHARACTERS = 256 * 1024
+MAX_CHARACTERS = 128 * 1024
 """Recipes and compose files are a few kilobytes; anything larger is some other file."""
+
+MOST_OPEN_BRACKETS = 64
+"""A few levels are meant; the time to read nested brackets grows with the square of their number."""
 
 NodeKind = Literal["text", "bool", "number", "null", "list", "mapping"]
 
@@ -58,7 +61,7 @@ class Node:
             return _COLLECTIONS[tag]
         if isinstance(value, str):
             if tag == _CORE + "bool":
-                return "bool"
+                return "bool" if value.lower() in ("true", "false") else "text"  # a %YAML 1.1 line changes nothing
             if tag == _CORE + "null":
                 return "null"
             if tag in (_CORE + "int", _CORE + "float"):
@@ -71,7 +74,9 @@ class Node:
     @property
     def text(self) -> str:
         """A scalar as it is spelled; `0x` and `0o` numbers in decimal, booleans as `true` and `false`."""
-        value = str(self.raw.value)
+        value = self.raw.value
+        if not isinstance(value, str):
+            raise AssertionError(f"the text of a {self.kind}")  # spelling out a list would expand its aliases
         if self.kind == "bool":
             return value.lower()
         return str(int(value, 0)) if self.kind == "number" and _BASED.fullmatch(value) else value
@@ -111,12 +116,11 @@ class Node:
             yield Node(raw, self.path, raw.start_mark.line + 1)
 
 
-def compose(text: str, path: str, *, first_line: int = 1) -> Node | None:
+def compose(text: str, path: str) -> Node | None:
     """The one document of a YAML text, or None where it holds nothing.
 
     Args:
         path: the file's name for messages.
-        first_line: line of the file that the text starts at.
 
     Raises:
         InputError: MP230 where it is not YAML, holds several documents, or is too large or too deep to be meant.
@@ -124,29 +128,48 @@ def compose(text: str, path: str, *, first_line: int = 1) -> Node | None:
     if len(text) > MAX_CHARACTERS:
         message = f"{path} is larger than {MAX_CHARACTERS // 1024} KiB, so it is no recipe"
         raise InputError(NOT_YAML, message, where=path, accepted="a file of a few kilobytes")
-    plain = compose_lines(text) if first_line == 1 else None
+    plain = compose_lines(text)
     if plain is not None:
         return Node(plain, path, plain.start_mark.line + 1)
-    return _compose_any(text, path, first_line)
+    return _compose_any(text, path)
 
 
-def _compose_any(text: str, path: str, first_line: int) -> Node | None:
+def _compose_any(text: str, path: str) -> Node | None:
+    from warnings import catch_warnings, simplefilter
+
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    if _open_brackets(text) > MOST_OPEN_BRACKETS:
+        raise InputError(NOT_YAML, "nested too deeply", where=path, accepted="a few levels")
     try:
-        root = YAML(typ="safe", pure=True).compose("\n" * (first_line - 1) + text)
+        with catch_warnings():
+            simplefilter("ignore")  # of an anchor that is used again, which YAML 1.2 allows
+            root = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else first_line
-        message = f"not YAML: {error.problem or error.context}"
+        line = mark.line + 1 if mark else 1
+        what = str(error.problem or error.context)
+        message = "a tab, where YAML takes spaces only" if "'\\t'" in what else f"not YAML: {what}"
         raise InputError(NOT_YAML, message, where=f"{path}:{line}", accepted="one YAML 1.2 document") from None
     except YAMLError as error:
         position = getattr(error, "position", 0)
-        line = text.count("\n", 0, position if isinstance(position, int) else 0) + first_line
+        line = text.count("\n", 0, position if isinstance(position, int) else 0) + 1
         raise InputError(
             NOT_YAML, f"not YAML: {getattr(error, 'reason', error)}", where=f"{path}:{line}", accepted="UTF-8 text"
         ) from None
     except RecursionError:
         raise InputError(NOT_YAML, "nested too deeply", where=path, accepted="a few levels") from None
     return None if root is None else Node(root, path, root.start_mark.line + 1)
+
+
+def _open_brackets(text: str) -> int:
+    """Most brackets open at once, those in quotes counted too."""
+    most = depth = 0
+    for char in text:
+        if char in "[{":
+            depth += 1
+            most = max(most, depth)
+        elif char in "]}" and depth:
+            depth -= 1
+    return most
