@@ -1,10 +1,15 @@
 """Where the program starts: argv is split at the first `--`, output options are read, errors become exit codes."""
 
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO, cast
+
+if TYPE_CHECKING:
+    from metrale_plan.cli.invocation import Invocation
 
 BUG_EXIT = 5
 INTERRUPTED_EXIT = 130
@@ -18,13 +23,13 @@ WRITERS = ("check", "diff")
 
 def main() -> None:
     """Console script."""
-    try:
-        code = run(sys.argv[1:], os.environ, sys.stdout, sys.stderr)
-        sys.stdout.flush()
-    except BrokenPipeError:
+    from metrale_plan.cli.streams import Outlasting
+
+    stdout, stderr = Outlasting(sys.stdout), Outlasting(sys.stderr)
+    code = run(sys.argv[1:], os.environ, cast("TextIO", stdout), cast("TextIO", stderr))
+    if stdout.broken and sys.stdout is not None:
         # The reader went away; keep the interpreter from complaining about it at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
     sys.exit(code)
 
 
@@ -56,16 +61,18 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
 
             stdout.write(f"metrale-plan {__version__}\n")
             return 0
-        if not rest and not as_json:
+        if not rest:
+            if as_json:
+                raise InputError("MP220", "no command named", accepted="see metrale-plan --help")
             _dispatch(["--help"], command, invocation)
             return InputError.exit_code
-        return _dispatch(rest, command, invocation)
+        code = _dispatch(rest, command, invocation)
+        stdout.flush()
+        return code
     except PlanError as error:
         return _fail(invocation, command, error)
     except KeyboardInterrupt:
         return INTERRUPTED_EXIT
-    except BrokenPipeError:
-        raise
     except Exception as error:
         if options.traceback:
             raise
@@ -151,7 +158,7 @@ def _check_output_options(options: OutputOptions, command: str) -> None:
             )
 
 
-def _dispatch(tokens: list[str], command: str, invocation: object) -> int:
+def _dispatch(tokens: list[str], command: str, invocation: "Invocation") -> int:
     """Run a command: the quick way where its line is plain, else through typer, whose usage errors become ours."""
     from metrale_plan.cli.app import COMMANDS, build_app, load
 
@@ -162,13 +169,29 @@ def _dispatch(tokens: list[str], command: str, invocation: object) -> int:
         values = quick(body, tokens[1:])
         if values is not None:
             return body(invocation=invocation, **values)
+    printed = io.StringIO()
     try:
-        result = build_app(command)(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
+        with redirect_stdout(printed):  # typer prints nothing but help
+            result = build_app(command)(tokens, standalone_mode=False, obj=invocation, prog_name="metrale-plan")
     except Exception as error:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             raise _usage_error(error) from None
         raise
+    _help(printed.getvalue(), command, invocation)
     return result if isinstance(result, int) else 0
+
+
+def _help(text: str, command: str, invocation: "Invocation") -> None:
+    """What typer printed, where the command's own answer would go."""
+    if not text:
+        return
+    if not invocation.json:
+        invocation.stdout.write(text)
+        return
+    from metrale_plan.cli.output import write_json
+    from metrale_plan.render.json import envelope
+
+    write_json(invocation, envelope(command, 0, [], None) | {"help": text})
 
 
 def _usage_error(error: Exception) -> Exception:
@@ -215,7 +238,7 @@ def _fail(invocation: object, command: str, error: Exception) -> int:
     from metrale_plan.errors import PlanError
 
     assert isinstance(invocation, Invocation) and isinstance(error, PlanError)
-    if invocation.json:
+    if invocation.json and not getattr(invocation.stdout, "broken", False):
         from metrale_plan.render.json import failure
 
         write_json(invocation, failure(command, error.exit_code, error.problem))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from metrale_plan import catalog
 from metrale_plan.choice import find
 from metrale_plan.config.dangers import Surroundings, dangers
 from metrale_plan.config.given import Offers
@@ -19,6 +20,7 @@ from metrale_plan.findings import (
     ring_may_shrink,
     unmodelled_warning,
     verdict_findings,
+    without_carry,
 )
 from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_fit, for_plan, for_preflight
 from metrale_plan.model.load import Behavior, Model
@@ -27,6 +29,7 @@ from metrale_plan.prefix_cache import prefix_active
 from metrale_plan.refusals import refusals
 from metrale_plan.report import ModelInfo, Report
 from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
+from metrale_plan.sources.drafter import drafter_block
 from metrale_plan.sources.gather import Gathered, gather
 from metrale_plan.verdict import PLANNED, SETTINGS_REFUSED, STAGES, judge
 
@@ -94,7 +97,9 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     if request.model_optional and {request.model, request.checkpoint, given.checkpoint} == {None}:
         _settings_alone(report, request, given, rules)
         return
-    found = find(request.model, request.checkpoint, request.environ, served=given.checkpoint)
+    target = given.offers.best("kernel_target")
+    named = request.model or (target.value if target and target.value in catalog.bundled_models() else None)
+    found = find(named, request.checkpoint, request.environ, served=given.checkpoint)
     memory = _memory(request, given.offers, live)
     report.memory = memory.reading
     report.device = memory.device
@@ -103,7 +108,11 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     report.model = ModelInfo(name=model.name, checkpoint=found.checkpoint, dims=model.dims)
     report.extend([*given.notes, *found.notes, *model.notes])
     _note_other_checkpoint(report, model, given)
-    resolved = resolve(given.offers, model.behavior, rules)
+    if target is not None and target.value != model.name:
+        report.warn("MP290", f"kernel target {target.value} is not the model planned, {model.name}", "--kernel-target")
+    drafter = given.offers.best("draft_model")
+    block = drafter_block(drafter.value if drafter else model.draft_model)
+    resolved = resolve(given.offers, model.behavior, rules, drafter_block=block)
     report.settings, report.config = resolved.settings, resolved.config
     report.extend(list(resolved.notes))
     refused = next(refusals(model.dims, resolved.config, resolved.settings, rules), None)
@@ -152,8 +161,9 @@ def _plan_and_judge(
     free = memory.reading.free if request.compare or request.fit else None
     report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
     report.extend(list(plan_findings(plan, model.dims, resolved.config, rules)))
-    if resolved.unmodelled:
-        report.warnings.append(unmodelled_warning(resolved.unmodelled))
+    held_by = resolved.unmodelled if plan.bytes_of("carry_stash") else without_carry(resolved.unmodelled)
+    if held_by:
+        report.warnings.append(unmodelled_warning(held_by))
     if not request.compare:
         return
     asked = STAGES if request.stage == "all" else PLANNED
@@ -163,7 +173,7 @@ def _plan_and_judge(
         resolved.config,
         free=free,
         asked=asked,
-        held_by=resolved.unmodelled,
+        held_by=held_by,
         ring_unknown=ring_may_shrink(plan, model.dims, resolved.config),
     )
     report.extend(list(verdict_findings(verdict)))

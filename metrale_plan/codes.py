@@ -752,6 +752,24 @@ CODES: tuple[Code, ...] = (
         "Save a plan with --format json, or name a config.",
     ),
     Code(
+        "MP290",
+        "warning",
+        "kernel target and model differ",
+        "--kernel-target chooses a compiled target by name, and with it the model file's defaults. Another model is "
+        "planned here, because MODEL says so or because no bundled model has the target's name.",
+        "plan qwen3.8-27b --kernel-target qwen3.6-27b",
+        "Leave MODEL out to plan the target, or give the target's own MODEL.toml.",
+    ),
+    Code(
+        "MP291",
+        "error",
+        "the answer cannot be written",
+        "Standard output takes no more: the disk behind it is full, say. What the answer would have been is not known "
+        "to whoever reads the file, so this is no pass.",
+        "plan qwen3.8-27b, into a file on a full disk",
+        "Send the output somewhere with room.",
+    ),
+    Code(
         "MP301",
         "cannot tell",
         "cupy is not installed",
@@ -892,6 +910,14 @@ CODES: tuple[Code, ...] = (
         "Memory set aside for huge pages is in no figure of available memory, whoever may use it.",
         "preflight qwen3.8-27b on a GB10 with vm.nr_hugepages set",
         "Nothing, unless the pool was meant to be given back.",
+    ),
+    Code(
+        "MP320",
+        "warning",
+        "more stated free than there is",
+        "--free-memory is above the device's total, stated or bundled. The comparison uses it as stated.",
+        "preflight qwen3.8-27b --device gb10 --free-memory 200GiB",
+        "Check the two figures.",
     ),
     Code(
         "MP321",

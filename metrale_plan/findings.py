@@ -113,3 +113,8 @@ def unmodelled_warning(held_by: tuple[str, ...]) -> Problem:
         where=held_by[0],
         severity="warning",
     )
+
+
+def without_carry(held_by: tuple[str, ...]) -> tuple[str, ...]:
+    """Of settings that the plan does not count, those that matter where no carried state is reserved."""
+    return tuple(name for name in held_by if not name.startswith("METRALE_NO_GDN_CARRY"))

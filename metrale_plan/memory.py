@@ -2,21 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from metrale_plan import catalog
 from metrale_plan.device import DeviceSpec, MemoryReading, MemorySource
 from metrale_plan.errors import CannotTell, InputError, Problem
 from metrale_plan.probes.profile import matched, read_profile
 from metrale_plan.probes.stated import Stated, read_size, read_stated
-from metrale_plan.reading.raw import RawReading
 from metrale_plan.units import gib
+
+if TYPE_CHECKING:
+    from metrale_plan.reading.raw import RawReading
 
 DEFAULT_PROFILE = "gb10"
 """Profile that `plan` uses when nothing was said, and whose SM count and split-K policy stand in for a bare total."""
 
 MOST_SAMPLES = 10_000
 
-LiveReader = Callable[[int], RawReading]
+LiveReader = Callable[[int], "RawReading"]
 """From CUDA's ordinal to what the machine, or a recording, says."""
 
 
@@ -90,7 +93,11 @@ def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
     reading = MemoryReading(
         source=source, device=profile.id if profile else None, free=free, total=total, unified=spec.unified
     )
-    return _with_floor(MemoryAnswer(device=spec, reading=reading), floor)
+    notes: tuple[Problem, ...] = ()
+    if free > total:
+        message = f"--free-memory {gib(free)} is more than the total of {gib(total)}"
+        notes = (Problem(code="MP320", message=message, where="--free-memory", severity="warning"),)
+    return _with_floor(MemoryAnswer(device=spec, reading=reading, notes=notes), floor)
 
 
 def _refuse_both(request: MemoryRequest) -> None:
@@ -125,7 +132,7 @@ def _live(ordinal: int, stated: Stated, live: LiveReader) -> MemoryAnswer:
     return replace(answer, reading=replace(reading, source="flag"), failure=None)
 
 
-def judged_answer(raw: RawReading, ordinal: int) -> MemoryAnswer:
+def judged_answer(raw: "RawReading", ordinal: int) -> MemoryAnswer:
     """A raw reading by its rules, the GPU matched to a bundled class."""
     from metrale_plan.reading import judge_reading
 
@@ -150,7 +157,7 @@ def live_reader(request: MemoryRequest, *, in_child: bool = False) -> LiveReader
         return lambda _ordinal: recorded
     samples, over = sampling(request)
 
-    def read(ordinal: int) -> RawReading:
+    def read(ordinal: int) -> "RawReading":
         from metrale_plan.probes.base import ProbeRequest
         from metrale_plan.probes.live import read_in_child, read_live
 

@@ -28,4 +28,4 @@ def nearest(word: str, known: Iterable[str], *, at_most: int = 3) -> tuple[str, 
     """Up to `at_most` known spellings that resemble `word`, best first."""
     from difflib import get_close_matches
 
-    return tuple(get_close_matches(word, list(known), n=at_most, cutoff=0.6))
+    return tuple(get_close_matches(word, dict.fromkeys(known), n=at_most, cutoff=0.6))

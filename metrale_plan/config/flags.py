@@ -192,7 +192,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("prompt_lookup_miss_backoff", count(), default="0", affects="speculation"),
     Flag(
         "prompt_lookup_max_seqs",
-        count(1),
+        count(),
         default="8",
         affects="speculation",
         help="sequences whose verify slots are widened for copies",

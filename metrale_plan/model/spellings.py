@@ -154,3 +154,6 @@ LAYER_WORDS: dict[str, str] = {
 
 PATTERN_LETTERS: dict[str, str] = {"M": "mamba", "*": "attention", "E": "moe", "-": "mlp"}
 """Letters of `hybrid_override_pattern`, as layer words."""
+
+DRAFTER_BLOCK = ("block_size", "dflash_block_size", "draft_block_size")
+"""Spellings of a DFlash drafter's block size in its config.json."""

@@ -6,7 +6,7 @@ from metrale_plan.config.serve import ServeConfig
 from metrale_plan.ladder import mtp_ladder_drafts
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.pool import PoolCounts, PoolPlan, PoolShape, VerifyCounts, pool_counts_tiered
-from metrale_plan.reserve import mtp_state_slots, verify_slot_drafts, verify_slot_h_intermediates
+from metrale_plan.reserve import mtp_state_slots, verify_slot_drafts
 from metrale_plan.reserve.copy_tier import CopyTier, tier_rows
 from metrale_plan.rules import EngineRules
 
@@ -33,8 +33,8 @@ class VerifyPlan:
 
 
 def drafts_at(config: ServeConfig, n_active: int) -> int:
-    """Static draft count at a width of `n_active` sequences."""
-    return mtp_ladder_drafts(n_active, config.num_drafts, config.ladder, config.ladder_disabled)
+    """Static draft count at a width of `n_active` sequences; γ is the ceiling under DFlash."""
+    return mtp_ladder_drafts(n_active, config.drafts, config.ladder, config.ladder_disabled)
 
 
 def verify_slots(config: ServeConfig, slots: int) -> int:
@@ -74,15 +74,13 @@ def plan_verify(config: ServeConfig, slots: int) -> VerifyPlan | None:
 
 def _slot_capacities(config: ServeConfig, covered: int) -> tuple[int, ...]:
     """Draft capacity of slots 0..covered; every width's draft count is looked up once."""
+    if config.full_width_pools:
+        return (config.drafts,) * covered
     widest = max(config.mtp_max_seqs, covered)
     at_width = [0, *(drafts_at(config, n) for n in range(1, widest + 1))]
-
-    def capacity(slot_idx: int) -> int:
-        if config.full_width_pools:
-            return config.num_drafts
-        return verify_slot_drafts(slot_idx, config.mtp_max_seqs, config.num_drafts, at_width.__getitem__)
-
-    return tuple(verify_slot_h_intermediates(slot, config.drafts, config.dflash, capacity) for slot in range(covered))
+    return tuple(
+        verify_slot_drafts(slot, config.mtp_max_seqs, config.drafts, at_width.__getitem__) for slot in range(covered)
+    )
 
 
 def plan_pool(
