@@ -91,6 +91,7 @@ _SHARED = (
 )
 
 
+@functools.cache
 def _serve_flag(flag: Flag) -> inspect.Parameter:
     spellings = [f"--{name}" for name in (flag.name, *flag.aliases)]
     info = Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False)
