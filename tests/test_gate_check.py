@@ -9,6 +9,7 @@ from cli import cli, cli_json
 from gate import BROKEN, EXCLUDING, GOOD, OTHER, REFUSED, UNTOLD, WARNED, model_file, statuses, write
 
 from metrale_plan.gate.outcome import SERIOUSNESS, most_serious
+from metrale_plan.render.gate import FORMATS
 
 
 @pytest.fixture(autouse=True)
@@ -178,9 +179,7 @@ def test_a_bug_in_one_config_leaves_the_others_their_say(inside: Path, monkeypat
     assert document["results"][0]["plan"]["error"]["code"] == "MP200"
 
 
-@pytest.mark.parametrize(
-    "name", ["table", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown"]
-)
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_name_that_is_no_text_breaks_no_format(inside: Path, name: str) -> None:
     (inside / os.fsdecode(b"a\xff%:,.yaml")).write_text(REFUSED)
     run = cli("check", ".", "--device", "h100-sxm", "--format", name, "--output", f"{name}=out")

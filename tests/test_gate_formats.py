@@ -91,6 +91,13 @@ def test_several_formats_at_once(inside: Path) -> None:
     assert json.loads((inside / "plan.json").read_text())["command"] == "check"
 
 
+def test_a_table_is_printed_where_nothing_else_is(inside: Path) -> None:
+    table = cli("check", "r", *DEVICES).out
+    assert cli("check", "r", *DEVICES, "--output", "sarif=plan.sarif").out == table
+    assert cli("check", "r", *DEVICES, "--output", "concise=-").out == made("concise")
+    assert (inside / "plan.sarif").exists()
+
+
 @pytest.mark.parametrize(
     "argv",
     [

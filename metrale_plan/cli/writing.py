@@ -45,8 +45,8 @@ def targets(invocation: Invocation, known: Mapping[str, bool]) -> list[Target]:
             )
         found.append(Target(name, file))
     found = list(dict.fromkeys(found))
-    if not found:
-        found = [Target("table", STDOUT)]
+    if all(target.file != STDOUT for target in found):
+        found = [Target("table", STDOUT), *found]
     for target in found:
         beside = [other for other in found if other.file == target.file and other != target]
         if beside and (target.file != STDOUT or known[target.format]):
