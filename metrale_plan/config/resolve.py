@@ -6,6 +6,7 @@ variable or a model key simply has no offer there (engine memory plan, 3.1).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 from metrale_plan.config.flags import by_key
@@ -287,7 +288,7 @@ def _before_and_after(settings: Settings) -> Iterator[Problem]:
 def _unmodelled(settings: Settings, config: ServeConfig) -> Iterator[str]:
     """Settings that would change bytes which the plan does not count, spelled as a user set them."""
     for key, setting in settings.items():
-        row = next((row for row in UNMODELLED if _matches(row, key)), None)
+        row = _unmodelled_row(key)
         if row is None or setting.value is False or str(setting.value) == row.default:
             continue
         if row.switch == "proposer" and not config.proposer:
@@ -295,6 +296,11 @@ def _unmodelled(settings: Settings, config: ServeConfig) -> Iterator[str]:
         if row.switch not in (None, "proposer") and row.switch not in settings:
             continue
         yield f"{key}={setting.value}" if key.startswith("METRALE_") else f"--{key.replace('_', '-')}"
+
+
+@cache
+def _unmodelled_row(key: str) -> Unmodelled | None:
+    return next((row for row in UNMODELLED if _matches(row, key)), None)
 
 
 def _matches(row: Unmodelled, key: str) -> bool:

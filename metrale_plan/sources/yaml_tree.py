@@ -7,6 +7,7 @@ Aliases stay references and are followed only where a reader asks, so an alias b
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from metrale_plan.errors import InputError
@@ -28,6 +29,18 @@ _COLLECTIONS: dict[str, NodeKind] = {_CORE + "seq": "list", _CORE + "map": "mapp
 _TEXTS = frozenset({_CORE + "str", _CORE + "timestamp", _CORE + "value", _CORE + "merge"})
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+@lru_cache(4096)
+def _scalar_kind(tag: str, value: str) -> NodeKind | None:
+    """What a scalar is, or None under a tag outside the core schema; recipes repeat the same few hundred."""
+    if tag == _CORE + "bool":
+        return "bool" if value.lower() in ("true", "false") else "text"  # a %YAML 1.1 line changes nothing
+    if tag == _CORE + "null":
+        return "null"
+    if tag in (_CORE + "int", _CORE + "float"):
+        return "number" if _NUMBER.fullmatch(value) or _BASED.fullmatch(value) else "text"
+    return "text" if tag in _TEXTS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +70,9 @@ class Node:
             InputError: MP230 for a tag outside the core schema.
         """
         tag, value = str(self.raw.tag), self.raw.value
-        if tag in _COLLECTIONS:
-            return _COLLECTIONS[tag]
-        if isinstance(value, str):
-            if tag == _CORE + "bool":
-                return "bool" if value.lower() in ("true", "false") else "text"  # a %YAML 1.1 line changes nothing
-            if tag == _CORE + "null":
-                return "null"
-            if tag in (_CORE + "int", _CORE + "float"):
-                return "number" if _NUMBER.fullmatch(value) or _BASED.fullmatch(value) else "text"
-            if tag in _TEXTS:
-                return "text"
+        kind = _COLLECTIONS.get(tag) or (_scalar_kind(tag, value) if isinstance(value, str) else None)
+        if kind is not None:
+            return kind
         shown = tag.replace(_CORE, "!!")
         raise InputError(NOT_YAML, f"the tag {shown} has no place here", where=self.where, accepted="a plain value")
 
