@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("checkpoint:import_", "Make a MODEL.toml from a checkpoint's config."),
     "models": ("catalog:models", "List the bundled models, or show one."),
     "devices": ("catalog:devices", "List the bundled device profiles."),
+    "schema": ("schema:schema", "Print the flag table, or the JSON Schema of a plan."),
     "check": ("check:check", "Gate many serve configs at once, for CI."),
     "diff": ("diff:diff", "Compare two plans, term by term."),
     "explain-ladder": ("explain:explain_ladder", "Why each width gets its drafts and each verify slot its capacity."),

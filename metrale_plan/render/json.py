@@ -237,4 +237,4 @@ def failure(command: str, exit_code: int, error: Problem) -> dict[str, Any]:
     if command in PLANNING:
         return document(Report(command=command, exit_code=exit_code, error=error))
     body: dict[str, Any] = {"results": []} if command == "check" else {command: None}
-    return envelope(command, exit_code, [], error) | body
+    return body | envelope(command, exit_code, [], error)
