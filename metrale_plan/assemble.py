@@ -162,7 +162,7 @@ def _plan_and_judge(
     report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
     report.extend(list(plan_findings(plan, model.dims, resolved.config, rules)))
     held_by = resolved.unmodelled if plan.bytes_of("carry_stash") else without_carry(resolved.unmodelled)
-    if held_by:
+    if held_by and not request.compare:
         report.warnings.append(unmodelled_warning(held_by))
     if not request.compare:
         return

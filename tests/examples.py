@@ -40,11 +40,19 @@ def run(folder: Path) -> Outcome:
         os.chdir(before)
 
 
+def exit_code(folder: Path) -> int:
+    """What the example exits with: the number in its `exit_code`, 0 where there is none."""
+    file = folder / "exit_code"
+    return int(file.read_text("utf-8")) if file.exists() else 0
+
+
 def main() -> None:
     for folder in folders():
         outcome = run(folder)
         (folder / "stdout").write_text(outcome.out, "utf-8")
         (folder / "stderr").write_text(outcome.err, "utf-8")
+        if outcome.code:
+            (folder / "exit_code").write_text(f"{outcome.code}\n", "utf-8")
 
 
 if __name__ == "__main__":

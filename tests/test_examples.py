@@ -18,4 +18,4 @@ def test_it_prints_what_its_folder_says(folder: Path) -> None:
     outcome = examples.run(folder)
     assert outcome.out == (folder / "stdout").read_text("utf-8")
     assert outcome.err == (folder / "stderr").read_text("utf-8")
-    assert outcome.code == 0
+    assert outcome.code == examples.exit_code(folder)

@@ -2,6 +2,8 @@
 
 import re
 
+from metrale_plan.codes import BY_CODE
+from metrale_plan.errors import CannotTell, Problem, SettingsRefused
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.render.memory import holders_text, memory_texts
 from metrale_plan.render.sheet import Column, Grid, Row, Sheet, Text
@@ -21,12 +23,24 @@ def plan_sheet(report: Report) -> Sheet:
 
 
 def _headline(report: Report) -> list[Text]:
-    if report.error is not None or report.plan is None:
+    if report.error is not None:
+        return _no_plain_answer(report, report.error)
+    if report.plan is None:
         return []
     if report.verdict is None:
         total = report.plan.total
         return [Text(f"RESERVE {gib(total)} ({mib(total)}) before the weights load", "strong")]
     return verdict_texts(report.verdict, report)
+
+
+def _no_plain_answer(report: Report, error: Problem) -> list[Text]:
+    """A verdict line for refused settings and for what cannot be told; bad input has no answer at all."""
+    why = f"{BY_CODE[error.code].title} ({error.code})"
+    if report.exit_code == SettingsRefused.exit_code:
+        return [Text(f"REFUSED at settings: {why}", "bad")]
+    if report.exit_code == CannotTell.exit_code:
+        return [Text(f"CANNOT TELL: {why}", "unsure")]
+    return []
 
 
 def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
