@@ -125,6 +125,7 @@ FILES = {
     "compose flag misspelt": Case(
         f"command:\n - met\n - serve\n - {CHECKPOINT}\n - --speculativ", "MP210", 5, "--speculativ", "--speculative"
     ),
+    "compose command a mapping": Case("command:\n  met: serve", "MP230", 1, "mapping"),
     "compose not YAML": Case("command: [met, serve\nx: 1", "MP230", 2, "expected"),
 }
 

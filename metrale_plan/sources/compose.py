@@ -68,6 +68,8 @@ def _words(node: Node, path: str | None) -> Iterator[Token]:
             if element.kind in ("list", "mapping"):
                 raise InputError(NOT_YAML, f"a word is a {element.kind}", where=element.where, accepted=ACCEPTED)
             yield Token(str(element.raw.value), path and element.where)
+    elif node.kind == "mapping":
+        raise InputError(NOT_YAML, "a mapping, where words are needed", where=node.where, accepted=ACCEPTED)
     elif node.kind != "null":
         import shlex
 
