@@ -18,6 +18,7 @@ from metrale_plan.findings import (
     memory_findings,
     plan_findings,
     ring_may_shrink,
+    state_findings,
     unmodelled_warning,
     verdict_findings,
     without_carry,
@@ -122,6 +123,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
             refused.code, refused.message, where=refused.where, accepted=refused.accepted, nearest=refused.nearest
         )
     report.extend(list(memory.notes))
+    report.extend(list(state_findings(model.dims, resolved.config, resolved.settings, rules)))
     report.extend(
         list(
             dangers(resolved.settings, resolved.config, _surroundings(request, model, resolved, rules, hardware_class))

@@ -111,6 +111,31 @@ CODES: tuple[Code, ...] = (
         "Lower the step or raise --dflash-gamma.",
     ),
     Code(
+        "MP111",
+        "refusal",
+        "swap of state that KV blocks do not hold",
+        "High-speed swap streams KV blocks, and sequences of this model have state outside them: compressed KV by "
+        "layer, or an indexer's rows.",
+        "plan deepseek-v4-flash --high-speed-swap",
+        "Leave --high-speed-swap out.",
+    ),
+    Code(
+        "MP112",
+        "refusal",
+        "high-speed swap with automatic slots",
+        "High-speed swap sizes its pool by the number of slots, so the engine cannot choose that number by the pool.",
+        "plan qwen3.8-27b --high-speed-swap --max-batch-size auto",
+        "Give --max-batch-size a number.",
+    ),
+    Code(
+        "MP113",
+        "warning",
+        "switched off: state outside the KV blocks",
+        "The engine switches prefix caching, and swap to disk, off where sequences have state outside the KV blocks.",
+        "plan deepseek-v4-flash --enable-prefix-caching",
+        "Leave the flag out; it has no effect on this model.",
+    ),
+    Code(
         "MP120",
         "cannot tell",
         "a setting that the plan does not count",
@@ -475,9 +500,9 @@ CODES: tuple[Code, ...] = (
     Code(
         "MP226",
         "note",
-        "not told by the checkpoint",
-        "No file of the checkpoint says this. It is a warning where no plan can be made without it, a note where a "
-        "default is in force.",
+        "not told",
+        "No file of the checkpoint says this, or the model file does not. It is a warning where no plan can be made "
+        "without it, a note where a default is in force.",
         "import ./config.json, of a file without dtype",
         "Add the key to the MODEL.toml by hand, where it matters.",
     ),

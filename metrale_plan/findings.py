@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.device import MemoryReading
 from metrale_plan.errors import Problem
@@ -9,7 +10,7 @@ from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.plan.lines import marconi_slot_bytes
 from metrale_plan.plan.ring import fitted_after_load
-from metrale_plan.prefix_cache import glm_indexer_paged, is_glm
+from metrale_plan.prefix_cache import glm_indexer_paged, is_glm, kv_is_whole_state
 from metrale_plan.reserve.headroom import memory_budget
 from metrale_plan.rules import EngineRules
 from metrale_plan.units import gib, human
@@ -55,6 +56,28 @@ def plan_findings(plan: MemoryPlan, dims: ModelDims, config: ServeConfig, rules:
             message=f"{config.ssm_cache_slots} Marconi snapshot slots are dropped, {human(saved)} not reserved: "
             f"{marconi.skip_reason}",
             where="--ssm-cache-slots",
+            severity="note",
+        )
+
+
+def state_findings(dims: ModelDims, config: ServeConfig, settings: Settings, rules: EngineRules) -> Iterator[Problem]:
+    """What the engine switches off where KV blocks are not the whole state of a sequence. Engine memory plan, 3.3."""
+    if kv_is_whole_state(dims, config, rules):
+        return
+    why = f"sequences of {dims.model_type} have state outside the KV blocks"
+    if config.enable_prefix_caching:
+        yield Problem(
+            code="MP113",
+            message=f"--enable-prefix-caching is switched off: {why}",
+            where=settings["enable_prefix_caching"].where or "--enable-prefix-caching",
+            severity="warning",
+        )
+    space = settings.get("swap_space_gb")
+    if space is not None and space.value:
+        yield Problem(
+            code="MP113",
+            message=f"--swap-space-gb is switched off: {why}",
+            where=space.where or "--swap-space-gb",
             severity="note",
         )
 

@@ -10,6 +10,7 @@ from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.errors import Problem
 from metrale_plan.model.dims import ModelDims
+from metrale_plan.prefix_cache import kv_is_whole_state
 from metrale_plan.rules import EngineRules
 
 F16_MAX_GAMMA = 15
@@ -23,6 +24,7 @@ def refusals(dims: ModelDims, config: ServeConfig, settings: Settings, rules: En
     yield from _dflash_ladder(config, rules)
     yield from _mamba_speculation(dims, config)
     yield from _f16_state(dims, config)
+    yield from _swap(dims, config, settings, rules)
 
 
 def _on(settings: Settings, key: str) -> bool:
@@ -135,4 +137,25 @@ def _f16_state(dims: ModelDims, config: ServeConfig) -> Iterator[Problem]:
             message=f"the engine refuses --ssm-h-dtype {config.ssm_h_dtype} with {'; with '.join(found)}",
             where="--ssm-h-dtype",
             accepted="--ssm-h-dtype f32, or the conditions changed",
+        )
+
+
+def _swap(dims: ModelDims, config: ServeConfig, settings: Settings, rules: EngineRules) -> Iterator[Problem]:
+    """High-speed swap moves KV blocks, and sizes its pool by the slots. Engine memory plan, 3.3 and 14.5."""
+    if not config.high_speed_swap:
+        return
+    where = _where(settings, "high_speed_swap")
+    if not kv_is_whole_state(dims, config, rules):
+        yield Problem(
+            code="MP111",
+            message=f"--high-speed-swap moves KV blocks, and sequences of {dims.model_type} have state outside them",
+            where=where,
+            accepted="no --high-speed-swap for this model",
+        )
+    if config.max_batch_size is None:
+        yield Problem(
+            code="MP112",
+            message="--high-speed-swap needs a number of slots, which --max-batch-size auto leaves open",
+            where=where,
+            accepted="--max-batch-size with a number",
         )

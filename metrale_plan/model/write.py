@@ -75,7 +75,7 @@ def _entry(name: str, fact: Fact, given: Mapping[str, Fact], dims: ModelDims | N
 
 def _group(words: Sequence[str]) -> str | None:
     """`3:1 (linear, linear, linear, full)`: the shortest group whose repetition is the list, or None for none."""
-    for length in range(1, min(LONGEST_GROUP, len(words) - 1) + 1):
+    for length in range(1, min(LONGEST_GROUP, len(words) // 2) + 1):
         if all(word == words[index % length] for index, word in enumerate(words)):
             runs: list[int] = []
             for index, word in enumerate(words[:length]):
@@ -88,9 +88,11 @@ def _group(words: Sequence[str]) -> str | None:
 
 
 def _counts(dims: ModelDims | None, given: dict[str, Fact]) -> Iterator[str]:
-    """The layers of each kind, counted, where the checkpoint itself does not."""
+    """The layers, and those of each kind, counted, where the checkpoint itself does not."""
     if dims is None:
         return
+    if "layer_count" not in given:
+        yield f"layers_total = {len(dims.layers)} # counted"
     for name, key, kind in (
         ("linear_count", COUNT_KEYS[dims.recurrent], "linear"),
         ("full_count", "layers_full_attention", "full"),
