@@ -7,7 +7,7 @@ from pathlib import Path
 from metrale_plan._entry import run
 
 RECIPE = Path(__file__).parent / "data" / "recipes" / "qwen3.8-27b-nvfp4-latency.yaml"
-ENVIRON = {"METRALE_MTP_K_LADDER": "4:1", "COLUMNS": "200"}
+ENVIRON = {"METRALE_MTP_K_LADDER": "4:1", "COLUMNS": "2000"}
 ARGV = ["plan", "--recipe", str(RECIPE), "--show-settings", "--max-batch-size", "4"]
 AFTER = ["--", "met", "serve", "unsloth/Qwen3.8-27B-NVFP4", "--max-batch-size", "6", "--port", "9"]
 
