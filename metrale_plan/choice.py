@@ -1,9 +1,8 @@
 """Which model a command plans: that of MODEL, of the checkpoint that is served, or of a checkpoint's own files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from metrale_plan import catalog
 from metrale_plan.errors import InputError, Problem
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from metrale_plan.model.config_json import CheckpointConfig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(NamedTuple):
     """Where the dimensions of one plan come from.
 
     Attributes:

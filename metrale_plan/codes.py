@@ -3,14 +3,12 @@
 MP1xx capacity, MP2xx input, MP3xx memory reading. Codes are never reused.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["refusal", "error", "cannot tell", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """One code.
 
     Attributes:

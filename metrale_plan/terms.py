@@ -3,11 +3,10 @@
 JSON, tables and the readers of what a boot left behind all look names up here.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One reserve term.
 
     Attributes:

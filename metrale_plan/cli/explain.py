@@ -161,7 +161,6 @@ def explain(invocation: Invocation, code: Annotated[str, Argument(metavar="CODE"
     from metrale_plan.errors import InputError
     from metrale_plan.nearest import nearest
     from metrale_plan.render.explain_code import code_sheet
-    from metrale_plan.render.json import values
 
     found = BY_CODE.get(code.strip().upper())
     if found is None:
@@ -172,7 +171,7 @@ def explain(invocation: Invocation, code: Annotated[str, Argument(metavar="CODE"
             accepted="a code that a message shows in brackets, such as MP204",
             nearest=nearest(code.upper(), BY_CODE),
         )
-    emit_answer(invocation, "explain", values(found), lambda: code_sheet(found))
+    emit_answer(invocation, "explain", found._asdict(), lambda: code_sheet(found))
     return 0
 
 

@@ -4,7 +4,7 @@ They speak only of values that somebody set (flag, command line, recipe, file or
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from metrale_plan.config.flags import by_key
 from metrale_plan.config.given import Setting, Settings
@@ -16,8 +16,7 @@ SIZELESS = frozenset({"METRALE_MTP_STATIC_RUNG", "METRALE_MARCONI_MIN_TOKENS"})
 """Variables that are read and never change a size."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What the settings stand among.
 
     Attributes:

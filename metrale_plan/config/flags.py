@@ -3,8 +3,8 @@
 A row is data. Typer's options, the reader of pasted command lines, recipes and `schema flags` are all made from it.
 """
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from metrale_plan.config.kinds import (
     BATCH,
@@ -28,8 +28,7 @@ ENGINE_VERSION = "1.0.0-beta-preview"
 """The engine whose option list the table follows, with two flags that came later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """One serve flag.
 
     Attributes:

@@ -5,8 +5,7 @@ A kind is the pydantic validator of its field as well, so the two cannot disagre
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrale_plan import text as engine_text
 from metrale_plan.kv import KV_DTYPES, parse_kv_dtype
@@ -17,8 +16,7 @@ COUNT_LIMIT = 2**63
 """Counts of flags stay below this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A shape of value.
 
     Attributes:

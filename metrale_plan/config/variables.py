@@ -5,9 +5,8 @@ Three ways exist. *Presence*: set to anything, also 0 or nothing, is on. *Value*
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrale_plan import text as engine_text
 from metrale_plan.arena import parse_splitk
@@ -16,16 +15,14 @@ from metrale_plan.nearest import misspelling_of
 from metrale_plan.reserve.decode_ring import watchdogs_disabled_from_value
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """A variable's text that the engine does not take, and what is in force instead."""
 
     accepted: str
     in_force: str
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable.
 
     Attributes:
@@ -149,8 +146,7 @@ NATIVE_FP8_FALLBACKS = ("METRALE_DENSE_FP8_KEEP_NVFP4", "METRALE_ATTN_W4A4", "ME
 """Names, the last one a prefix, whose presence takes the dense loader off its native FP8 route."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unmodelled:
+class Unmodelled(NamedTuple):
     """A flag key or variable (a trailing * matches a prefix) whose bytes the plan does not count.
 
     Attributes:

@@ -1,13 +1,12 @@
 """The stated reading: what `--free-memory` and `--total-memory` say."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from metrale_plan.errors import InputError
 from metrale_plan.units import ACCEPTED, parse_size
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """Bytes as stated, or None where nothing was."""
 
     free: int | None

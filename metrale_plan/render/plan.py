@@ -2,7 +2,6 @@
 
 import re
 
-from metrale_plan.codes import BY_CODE
 from metrale_plan.errors import CannotTell, Problem, SettingsRefused
 from metrale_plan.plan import MemoryPlan
 from metrale_plan.render.memory import holders_text, memory_texts
@@ -35,6 +34,8 @@ def _headline(report: Report) -> list[Text]:
 
 def _no_plain_answer(report: Report, error: Problem) -> list[Text]:
     """A verdict line for refused settings and for what cannot be told; bad input has no answer at all."""
+    from metrale_plan.codes import BY_CODE
+
     why = f"{BY_CODE[error.code].title} ({error.code})"
     if report.exit_code == SettingsRefused.exit_code:
         return [Text(f"REFUSED at settings: {why}", "bad")]

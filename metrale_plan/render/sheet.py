@@ -1,14 +1,12 @@
 """Sheet: a screenful as values (headings, lines, grids, drawings), before anyone decides how to print it."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Style = Literal["plain", "good", "bad", "unsure", "quiet", "strong"]
 Align = Literal["left", "right"]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A paragraph, wrapped to the width, its continuation lines indented; `apart` keeps it from the Text above."""
 
     text: str
@@ -17,8 +15,7 @@ class Text:
     apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column of a grid. `flexible` columns wrap first when the terminal is narrow; others never break."""
 
     title: str
@@ -26,8 +23,7 @@ class Column:
     flexible: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Cells of one row; a `rule` above it sets it off as a total."""
 
     cells: tuple[str, ...]
@@ -35,8 +31,7 @@ class Row:
     rule: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """A table."""
 
     columns: tuple[Column, ...]
@@ -44,8 +39,7 @@ class Grid:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Positions `first` to `last`, filled with a one-character mark."""
 
     first: int
@@ -53,16 +47,14 @@ class Span:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """One line of a drawing; a later span covers an earlier one."""
 
     label: str
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(NamedTuple):
     """Lanes of spans over an axis from `first` to `last`, squeezed where the terminal is narrow; `ticks` are named."""
 
     lanes: tuple[Lane, ...]

@@ -1,8 +1,7 @@
 """Everything that one request was given, read from each of its places: flags, a pasted serve, files, environment."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from metrale_plan.config.given import Given, Offers, Source
 from metrale_plan.config.variables import PREFIX
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from metrale_plan.sources.recipe import Recipe
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class Gathered(NamedTuple):
     """What flags, files and environment say between them.
 
     Attributes:
