@@ -64,11 +64,14 @@ def find_model(model: str) -> Path:
     folder, there = _is_folder(path), _exists(path)
     if model and folder and _exists(path / MODEL_FILE):
         return path / MODEL_FILE
-    if there and not folder:
+    if there and not folder and path.suffix != ".json":
         return path
     names = bundled_models()
     if model in names:
         return bundled_dir() / model / MODEL_FILE
+    if there and (not folder or _exists(path / "config.json")):
+        message = f"{model} is a checkpoint's, not a model file"
+        raise InputError(UNKNOWN_MODEL, message, where=model, accepted=f"--checkpoint {model}, with or without MODEL")
     if model and folder:
         raise InputError(FILE_UNREADABLE, f"{model} holds no {MODEL_FILE}", where=model, nearest=_near(model, names))
     owners = checkpoint_models()
@@ -118,7 +121,7 @@ def model_for_checkpoint(checkpoint: str) -> str:
     raise InputError(
         UNKNOWN_MODEL,
         f"no bundled model lists the checkpoint {checkpoint}",
-        accepted="a checkpoint that a bundled model lists, or MODEL beside it",
+        accepted="a checkpoint that a bundled model lists, or MODEL or --checkpoint beside it",
         nearest=_near(checkpoint, known),
     )
 

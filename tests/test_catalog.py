@@ -165,6 +165,13 @@ class TestFindModel:
         found = refused(catalog.find_model, str(tmp_path))
         assert (found.code, found.message) == ("MP201", f"{tmp_path} holds no MODEL.toml")
 
+    def test_a_checkpoint_is_no_model_file(self, tmp_path: Path) -> None:
+        config = tmp_path / "config.json"
+        config.write_text("{}")
+        for path in (config, tmp_path):
+            found = refused(catalog.find_model, str(path))
+            assert (found.code, found.accepted) == ("MP207", f"--checkpoint {path}, with or without MODEL")
+
 
 class TestCheckpoints:
     @pytest.mark.parametrize(

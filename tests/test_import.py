@@ -405,6 +405,14 @@ class TestReading:
         assert dims.layers == ("linear", "moe", "full", "moe")
         assert (dims.moe_inter, dims.top_k) == (2688, 22)
 
+    def test_one_latent_head_without_its_rank(self, tmp_path: Path) -> None:
+        latent = {"num_key_value_heads": 1, "head_dim": 512, "qk_rope_head_dim": 64, "q_lora_rank": 1024}
+        path = config(tmp_path, **latent)
+        assert (dims_of(path).kv_lora_rank, dims_of(path).mla) == (512, 576)
+        assert "one latent head" in cli("import", str(path)).err
+        assert dims_of(config(tmp_path, **latent, kv_lora_rank=256)).mla == 320
+        assert dims_of(config(tmp_path, num_key_value_heads=1)).mla == 0
+
     def test_a_sampler_s_top_k_is_no_dimension(self, tmp_path: Path) -> None:
         assert dims_of(config(tmp_path, top_k=50)).top_k == 0
         moe = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
@@ -422,6 +430,15 @@ class TestReading:
     )
     def test_switches_and_widths_by_layer(self, tmp_path: Path, keys: dict[str, Any], field: str, value: Any) -> None:
         assert getattr(dims_of(config(tmp_path, **keys)), field) == value
+
+    def test_numbers_that_json_has_none_for(self, tmp_path: Path) -> None:
+        path = tmp_path / "config.json"
+        text = config(tmp_path).read_text()
+        path.write_text(
+            text.replace("{", '{"time_step_limit": [0.0, Infinity], "moe_latent_size": NaN, "x": 1e999,', 1)
+        )
+        assert "Infinity" not in cli("import", str(path), "--format", "json").out
+        assert dims_of(path).moe_latent == 0
 
     def test_names_decide_nothing(self, tmp_path: Path) -> None:
         path = config(tmp_path, _name_or_path="Qwen/Qwen3.8-27B", architectures=["Qwen3_5ForCausalLM"])

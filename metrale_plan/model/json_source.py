@@ -1,6 +1,7 @@
 """A JSON file as data and line numbers: what a checkpoint's config.json holds, and where."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -40,7 +41,7 @@ class JsonSource:
 
 def _parsed(path: str, text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except json.JSONDecodeError as error:
         raise InputError(NOT_A_CONFIG, f"not JSON: {error.msg}", where=f"{path}:{error.lineno}") from None
     except (ValueError, RecursionError):
@@ -49,6 +50,12 @@ def _parsed(path: str, text: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise InputError(NOT_A_CONFIG, "not a JSON object", where=f"{path}:1", accepted="a checkpoint's config.json")
     return data
+
+
+def _finite(text: str) -> float | None:
+    """A float, or None for what JSON has no number for: some configs hold Infinity, and a key without it is absent."""
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:

@@ -109,7 +109,9 @@ def _remarks(config: CheckpointConfig) -> Iterator[str]:
     if config.dtype:
         yield f"# dtype: {_comment(config.dtype)}"
     for key, value in config.quantization.items():
-        if isinstance(value, (str, int, float)) or (isinstance(value, dict) and key == "kv_cache_scheme"):
+        if isinstance(value, dict) and key == "kv_cache_scheme":
+            value = ", ".join(f"{name} {inner}" for name, inner in value.items())
+        if isinstance(value, (str, int, float)):
             yield f"# quantization {_comment(key)}: {_comment(str(value))}"
     if config.weight_bytes is not None:
         yield f"# weight files: {config.weight_bytes} bytes"

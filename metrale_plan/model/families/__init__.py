@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from metrale_plan.errors import Problem
 from metrale_plan.model.dims import LayerKind, ModelDims, Recurrent
 from metrale_plan.model.families import gdn, kda, mamba2
-from metrale_plan.model.families.facts import SEPARATE_STACKS, Facts
+from metrale_plan.model.families.facts import SEPARATE_STACKS, UNTOLD, Facts
 from metrale_plan.model.families.schedule import KIND_OF, Schedule, attention_kinds, kinds_of, schedule
 from metrale_plan.model.spellings import DIMS, PATTERN_LETTERS
 
@@ -44,7 +45,6 @@ PLAIN = (
     "tokenizer_vocab",
     "moe_latent",
     "zero_experts",
-    "kv_lora_rank",
     "q_lora_rank",
     "qk_rope_head_dim",
     "o_groups",
@@ -91,6 +91,7 @@ def resolve(facts: Facts) -> Resolution:
         "experts": experts,
         "top_k": _uniform(facts, "top_k") if experts else 0,
         "moe_inter": moe_inter,
+        "kv_lora_rank": _latent_rank(facts, kv_heads, head_dim),
     }
 
     missing = [] if layers else [_first("layer_count")] if not facts.count("layer_count") else []
@@ -175,6 +176,16 @@ def _head_dim(facts: Facts, q_heads: int) -> int:
         return nope + facts.count("qk_rope_head_dim") if nope else 0
     hidden = facts.count("hidden")
     return hidden // q_heads if q_heads and hidden % q_heads == 0 else 0
+
+
+def _latent_rank(facts: Facts, kv_heads: int, head_dim: int) -> int:
+    """The latent KV rank; where a single KV head with a rotary part of its own has none, its whole width is latent."""
+    given = facts.count("kv_lora_rank")
+    if given or kv_heads != 1 or not facts.count("qk_rope_head_dim"):
+        return given
+    message = f"kv_lora_rank; one KV head with a rotary part is taken as one latent head of {head_dim}"
+    facts.notes.append(Problem(code=UNTOLD, message=message, where=facts.where, severity="note"))
+    return head_dim
 
 
 def _expert_widths(facts: Facts) -> tuple[int, int]:
