@@ -3,8 +3,7 @@
 The order is the contract's: bad input beats everything, refused settings beat memory, memory comes last.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 
 from metrale_plan import catalog
@@ -23,55 +22,17 @@ from metrale_plan.findings import (
     verdict_findings,
     without_carry,
 )
-from metrale_plan.memory import LiveReader, MemoryAnswer, MemoryRequest, for_fit, for_plan, for_preflight
+from metrale_plan.memory import LiveReader, MemoryAnswer, for_fit, for_plan, for_preflight
 from metrale_plan.model.load import Behavior, Model
 from metrale_plan.plan import make_plan
 from metrale_plan.prefix_cache import prefix_active
 from metrale_plan.refusals import refusals
 from metrale_plan.report import ModelInfo, Report
+from metrale_plan.request import Request
 from metrale_plan.rules import EARLIEST, LATEST, EngineRules, rules_on
 from metrale_plan.sources.drafter import drafter_block
 from metrale_plan.sources.gather import Gathered, gather
 from metrale_plan.verdict import PLANNED, SETTINGS_REFUSED, STAGES, judge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What a user typed, as text.
-
-    Attributes:
-        command: "preflight", "plan" or an explain command.
-        model: MODEL, or None to go by the checkpoint.
-        flags: serve flags before `--`, by key: text, True, a list of texts, or None.
-        after: the tokens after `--`.
-        environ: the environment variables, of which only METRALE_* are read.
-        checkpoint: config file, folder or hub id of the checkpoint to read, or None.
-        recipe: path of `--recipe`, or None.
-        args_file: path of `--args-file`, or None.
-        isolated_env: whether the METRALE_* variables of `environ` are left out.
-        carry: `--carry` or `--no-carry`, or None for neither.
-        compare: whether the plan is compared with free memory.
-        fit: whether the ring is fitted to memory where some was stated; nothing is judged.
-        model_optional: whether settings alone are an answer: without a model the report ends with them.
-    """
-
-    command: str
-    model: str | None = None
-    flags: Mapping[str, object] = field(default_factory=dict)
-    after: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
-    checkpoint: str | None = None
-    recipe: str | None = None
-    args_file: str | None = None
-    isolated_env: bool = False
-    carry: bool | None = None
-    memory: MemoryRequest = field(default_factory=MemoryRequest)
-    rules: str | None = None
-    stage: str = "all"
-    fail_on_warning: bool = False
-    compare: bool = False
-    fit: bool = False
-    model_optional: bool = False
 
 
 def assemble(request: Request, live: LiveReader) -> Report:

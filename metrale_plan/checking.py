@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from metrale_plan import __version__, catalog
-from metrale_plan.assemble import Request, assemble, read_rules
+from metrale_plan.assemble import assemble, read_rules
 from metrale_plan.errors import Problem
 from metrale_plan.gate.judge import Circumstances, judge
 from metrale_plan.gate.outcome import STATUS_OF, Finding, Outcome
@@ -20,6 +20,7 @@ from metrale_plan.gate.summary import GateReport, gate_report
 from metrale_plan.memory import DEFAULT_PROFILE, MemoryRequest
 from metrale_plan.reading.raw import RawReading
 from metrale_plan.render.json import document, failure
+from metrale_plan.request import Request
 from metrale_plan.sources.config_files import NOT_FOUND, ConfigFile, find_configs
 from metrale_plan.sources.gate_config import nearest_config, read_config
 

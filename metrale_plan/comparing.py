@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metrale_plan import catalog
-from metrale_plan.assemble import Request, assemble, read_rules
+from metrale_plan.assemble import assemble, read_rules
 from metrale_plan.checking import OTHER_RUNTIME, no_live
 from metrale_plan.errors import InputError
 from metrale_plan.gate.compare import Comparison, Side, compare
@@ -15,6 +15,7 @@ from metrale_plan.memory import DEFAULT_PROFILE, MemoryRequest
 from metrale_plan.model.load import MODEL_FILE
 from metrale_plan.render.json import PLANNING, document
 from metrale_plan.report import SCHEMA
+from metrale_plan.request import Request
 from metrale_plan.sources.config_files import ARGS_SUFFIX, RECIPE_SUFFIXES, ConfigFile, find_configs, kind_of
 from metrale_plan.sources.git import lay_out
 

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrale_plan import catalog
-from metrale_plan.assemble import Request, assemble
+from metrale_plan.assemble import assemble
 from metrale_plan.config.given import Setting
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.explain.ladder import LadderExplanation, WidthRun, explain_ladder
 from metrale_plan.model.load import load_model
 from metrale_plan.plan.verify import plan_pool, plan_verify
 from metrale_plan.reading.raw import RawReading
+from metrale_plan.request import Request
 from metrale_plan.rules import rules_on
 
 DIMS = load_model(catalog.find_model("qwen3.8-27b")).dims

@@ -17,6 +17,7 @@ EDGES = (
     "catalog",
     "choice",
     "memory",
+    "request",
     "assemble",
     "checking",
     "comparing",

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from metrale_plan._entry import run
-from metrale_plan.assemble import Request, assemble
+from metrale_plan.assemble import assemble
 from metrale_plan.cli.run import wait_until_it_fits
 from metrale_plan.memory import MemoryRequest
 from metrale_plan.report import Report
+from metrale_plan.request import Request
 from metrale_plan.units import GIB
 
 CHECKPOINT = "unsloth/Qwen3.8-27B-NVFP4"

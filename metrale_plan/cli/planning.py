@@ -7,8 +7,8 @@ from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import Common, FreeMemory, Over, Probe, Samples, UnifiedFloor, planning_command
 
 if TYPE_CHECKING:
-    from metrale_plan.assemble import Request
     from metrale_plan.memory import MemoryRequest
+    from metrale_plan.request import Request
 
 Stage = Annotated[
     str, Option("--stage", help="`reserve` asks the engine's first question only; `all` goes on from there.")
@@ -61,10 +61,10 @@ def request(
     """
     from dataclasses import replace
 
-    from metrale_plan.assemble import Request
     from metrale_plan.errors import InputError
     from metrale_plan.memory import MemoryRequest
     from metrale_plan.nearest import nearest
+    from metrale_plan.request import Request
 
     if stage not in ("reserve", "all"):
         raise InputError(

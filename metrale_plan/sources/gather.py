@@ -11,7 +11,7 @@ from metrale_plan.sources.environment import given_variables
 from metrale_plan.sources.tokens import Pasted, Token
 
 if TYPE_CHECKING:
-    from metrale_plan.assemble import Request
+    from metrale_plan.request import Request
     from metrale_plan.sources.recipe import Recipe
 
 
