@@ -7,7 +7,7 @@ from metrale_plan.errors import InputError, Problem
 from metrale_plan.model.config_json import CheckpointConfig
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.model.families import resolve
-from metrale_plan.model.families.facts import Facts
+from metrale_plan.model.families.facts import UNTOLD, Facts
 from metrale_plan.model.json_source import NOT_A_CONFIG
 from metrale_plan.model.untold import untold
 from metrale_plan.model.write import model_toml
@@ -45,12 +45,12 @@ def import_checkpoint(config: CheckpointConfig) -> Imported:
             NOT_A_CONFIG, "no dimension of a language model is in it", where=config.where, accepted="a model's config"
         )
     resolution = resolve(facts)
-    said = tuple(untold(config, facts, resolution))
+    said = (*(note for note in facts.notes if note.code == UNTOLD), *untold(config, facts, resolution))
     return Imported(
         config=config,
         text=model_toml(config, facts, resolution.dims, said, version=__version__),
         dims=resolution.dims,
         missing=resolution.missing,
         untold=said,
-        problems=(*config.problems, *facts.notes, *said),
+        problems=(*config.problems, *(note for note in facts.notes if note.code != UNTOLD), *said),
     )

@@ -180,9 +180,8 @@ def _head_dim(facts: Facts, q_heads: int) -> int:
 
 def _latent_rank(facts: Facts, kv_heads: int, head_dim: int) -> int:
     """The latent KV rank; where a single KV head with a rotary part of its own has none, its whole width is latent."""
-    given = facts.count("kv_lora_rank")
-    if given or kv_heads != 1 or not facts.count("qk_rope_head_dim"):
-        return given
+    if facts.fact("kv_lora_rank") is not None or kv_heads != 1 or not facts.count("qk_rope_head_dim"):
+        return facts.count("kv_lora_rank")
     message = f"kv_lora_rank; one KV head with a rotary part is taken as one latent head of {head_dim}"
     facts.notes.append(Problem(code=UNTOLD, message=message, where=facts.where, severity="note"))
     return head_dim
