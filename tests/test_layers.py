@@ -30,7 +30,7 @@ EDGES = (
 HEAVY = {"pydantic", "rich", "numpy", "cupy", "cupy_backends", "yaml", "ruamel", "jsonschema", "importlib.metadata"}
 """Imported inside the function that needs them, never at the top of a module."""
 
-SCHEMAS = {"model/schema.py", "sources/gate_schema.py"}
+SCHEMAS = {"model/schema.py", "config/schema.py", "sources/gate_schema.py"}
 """Modules of pydantic models, imported only when one of them is needed."""
 
 FORBIDDEN_IN_CORE = {"os", "sys", "pathlib", "subprocess", "socket", "time", "typer", "tomli", "io", "random"}

@@ -7,14 +7,18 @@ from metrale_plan.cli.invocation import Invocation
 
 What = Annotated[
     Optional[str],
-    Argument(help="`flags`: every flag of met serve. `plan`: JSON Schema of a planning document.", show_default=False),
+    Argument(
+        help="`flags`: every flag of met serve. `serve`: JSON Schema of serve flags as data. `plan`: JSON Schema of a "
+        "planning document.",
+        show_default=False,
+    ),
 ]
 
-WHATS = ("flags", "plan")
+WHATS = ("flags", "serve", "plan")
 
 
 def schema(invocation: Invocation, what: What = None) -> int:
-    """Print the flag table, with its version, or the JSON Schema of a planning command's document.
+    """Print the flag table with its version, or the JSON Schema of serve flags or of a planning document.
 
     Under `--format json` the table is under `flags` and the JSON Schema under `document`, since `schema` is the key
     that names the version of every document.
@@ -39,6 +43,12 @@ def schema(invocation: Invocation, what: What = None) -> int:
             write_json(invocation, head | {"flags": flags_value()})
         else:
             write_sheet(invocation, flags_sheet())
+        return 0
+    if what == "serve":
+        from metrale_plan.config.schema import serve_flags_model
+
+        document = serve_flags_model().model_json_schema()
     else:
-        write_json(invocation, head | {"document": plan_schema()} if invocation.json else plan_schema())
+        document = plan_schema()
+    write_json(invocation, head | {"document": document} if invocation.json else document)
     return 0
