@@ -10,7 +10,8 @@ Name = Annotated[
     Argument(help="One model: a bundled name, a MODEL.toml, or a directory that holds one.", show_default=False),
 ]
 Class = Annotated[
-    Optional[str], Option("--class", help="Hardware class whose defaults to show, such as gb10 or hopper.")
+    Optional[str],
+    Option("--class", metavar="CLASS", help="Hardware class whose defaults to show, such as gb10 or hopper."),
 ]
 
 

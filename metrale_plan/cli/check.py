@@ -4,23 +4,29 @@ from typing import Annotated, Optional
 
 from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
+from metrale_plan.cli.options import FreeMemory, Rules, TotalMemory
 
 Paths = Annotated[Optional[list[str]], Argument(help="Files, folders and quoted patterns.", show_default=False)]
 Config = Annotated[
-    Optional[str], Option("--config", help="The gate's config, instead of the nearest one of each path.")
+    Optional[str],
+    Option("--config", metavar="FILE", help="The gate's config, instead of the nearest one of each path."),
 ]
 NoConfig = Annotated[bool, Option("--no-config", help="Use no gate config at all.")]
 Devices = Annotated[
-    Optional[list[str]], Option("--device", help="Device profile, as often as wanted; wins over the config.")
+    Optional[list[str]],
+    Option("--device", metavar="ID", help="Device profile, as often as wanted; wins over the config."),
 ]
-FreeMemory = Annotated[Optional[str], Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
-TotalMemory = Annotated[Optional[str], Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
-Rules = Annotated[Optional[str], Option("--rules", help="Plan by the engine's rules as of this date.")]
-Stage = Annotated[str, Option("--stage", help="`reserve` asks the engine's first question only.")]
+Stage = Annotated[
+    str, Option("--stage", metavar="reserve|all", help="`reserve` asks the engine's first question only.")
+]
 FailOnWarning = Annotated[bool, Option("--fail-on-warning", help="Exit 4 when all fit, some with warnings.")]
 WithEnv = Annotated[bool, Option("--with-env", help="Let the METRALE_* variables of this environment count.")]
-Jobs = Annotated[Optional[int], Option("--jobs", min=1, help="Processes; by the number of configs if left out.")]
-Today = Annotated[Optional[str], Option("--today", help="Judge expiry dates as of this day (YYYY-MM-DD).")]
+Jobs = Annotated[
+    Optional[int], Option("--jobs", metavar="N", min=1, help="Processes; by the number of configs if left out.")
+]
+Today = Annotated[
+    Optional[str], Option("--today", metavar="DATE", help="Judge expiry dates as of this day (YYYY-MM-DD).")
+]
 
 
 def check(

@@ -15,7 +15,8 @@ Source = Annotated[
     ),
 ]
 Output = Annotated[
-    Optional[str], Option("--output", "-o", help="Write the MODEL.toml to this file.", show_default=False)
+    Optional[str],
+    Option("--output", "-o", metavar="FILE", help="Write the MODEL.toml to this file.", show_default=False),
 ]
 Force = Annotated[bool, Option("--force", help="Replace the output file where there is one.")]
 

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Optional
 
-from metrale_plan.cli.check import Devices, FreeMemory, Rules, TotalMemory, WithEnv
+from metrale_plan.cli.check import Devices, WithEnv
 from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
+from metrale_plan.cli.options import FreeMemory, Rules, TotalMemory
 
 Sides = Annotated[
     Optional[list[str]],
@@ -13,8 +14,12 @@ Sides = Annotated[
         show_default=False,
     ),
 ]
-Base = Annotated[Optional[str], Option("--base", help="Compare the paths with a git commit, branch or tag.")]
-FailOver = Annotated[Optional[str], Option("--fail-over", help="Exit 1 when a total grows by more: 1GiB, or 5%.")]
+Base = Annotated[
+    Optional[str], Option("--base", metavar="REF", help="Compare the paths with a git commit, branch or tag.")
+]
+FailOver = Annotated[
+    Optional[str], Option("--fail-over", metavar="SIZE|PERCENT", help="Exit 1 when a total grows by more: 1GiB, or 5%.")
+]
 
 
 def diff(

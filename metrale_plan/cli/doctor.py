@@ -7,7 +7,8 @@ from metrale_plan.cli.invocation import Invocation
 from metrale_plan.cli.options import Over, Probe, Samples
 
 Record = Annotated[
-    Optional[str], Option("--record", help="Save the raw readings in a new file, to replay with --probe.")
+    Optional[str],
+    Option("--record", metavar="FILE", help="Save the raw readings in a new file, to replay with --probe."),
 ]
 GpuOrdinal = Annotated[
     Optional[int], Option("--gpu-ordinal", min=0, help="One GPU, as CUDA numbers them, instead of all.")

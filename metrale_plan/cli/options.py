@@ -25,9 +25,12 @@ Checkpoint = Annotated[
         help="Read the checkpoint's config; it fills what MODEL lacks, wins where they differ, and needs no MODEL.",
     ),
 ]
-Recipe = Annotated[Optional[str], Option("--recipe", help="A recipe; flags given beside it replace its own.")]
+Recipe = Annotated[
+    Optional[str], Option("--recipe", metavar="FILE", help="A recipe; flags given beside it replace its own.")
+]
 ArgsFile = Annotated[
-    Optional[str], Option("--args-file", help="A file of serve flags, a script or a unit that runs met serve.")
+    Optional[str],
+    Option("--args-file", metavar="FILE", help="A file of serve flags, a script or a unit that runs met serve."),
 ]
 IsolatedEnv = Annotated[bool, Option("--isolated-env", help="Leave the METRALE_* variables of this environment out.")]
 Carry = Annotated[
@@ -37,20 +40,28 @@ Carry = Annotated[
 ShowSettings = Annotated[
     bool, Option("--show-settings", help="Print every setting, where it came from, and what it won over.")
 ]
-Device = Annotated[Optional[str], Option("--device", help="Bundled device profile; its visible memory counts as free.")]
-FreeMemory = Annotated[Optional[str], Option("--free-memory", help="Free device memory, such as 101.8GiB.")]
-TotalMemory = Annotated[Optional[str], Option("--total-memory", help="Total device memory, such as 121.69GiB.")]
+Device = Annotated[
+    Optional[str], Option("--device", metavar="ID", help="Bundled device profile; its visible memory counts as free.")
+]
+FreeMemory = Annotated[
+    Optional[str], Option("--free-memory", metavar="SIZE", help="Free device memory, such as 101.8GiB.")
+]
+TotalMemory = Annotated[
+    Optional[str], Option("--total-memory", metavar="SIZE", help="Total device memory, such as 121.69GiB.")
+]
 Probe = Annotated[
     Optional[str],
-    Option("--probe", help="Read memory from what doctor --record wrote."),
+    Option("--probe", metavar="FILE", help="Read memory from what doctor --record wrote."),
 ]
-Samples = Annotated[Optional[int], Option("--samples", help="Memory readings to take; the lowest counts.")]
-Over = Annotated[Optional[str], Option("--over", help="Time from the first reading to the last, such as 10s.")]
+Samples = Annotated[Optional[int], Option("--samples", metavar="N", help="Memory readings to take; the lowest counts.")]
+Over = Annotated[
+    Optional[str], Option("--over", metavar="DURATION", help="Time from the first reading to the last, such as 10s.")
+]
 UnifiedFloor = Annotated[
     Optional[str],
-    Option("--unified-floor", help="Host memory that should stay free on a GPU that shares it (8GiB)."),
+    Option("--unified-floor", metavar="SIZE", help="Host memory that should stay free on a GPU that shares it (8GiB)."),
 ]
-Rules = Annotated[Optional[str], Option("--rules", help="Plan by the engine's rules as of this date.")]
+Rules = Annotated[Optional[str], Option("--rules", metavar="DATE", help="Plan by the engine's rules as of this date.")]
 FailOnWarning = Annotated[bool, Option("--fail-on-warning", help="Exit 4 when it fits with warnings.")]
 
 
@@ -91,10 +102,15 @@ _SHARED = (
 )
 
 
+METAVARS = {"count": "N", "number": "X", "text": "TEXT", "ladder": "LADDER", "kv-dtype": "DTYPE", "ring": "DEPTH"}
+"""What `--help` shows for a flag's value, by its kind; words to choose from are shown themselves."""
+
+
 @functools.cache
 def _serve_flag(flag: Flag) -> inspect.Parameter:
     spellings = [f"--{name}" for name in (flag.name, *flag.aliases)]
-    info = Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False)
+    more = {} if flag.presence else {"metavar": METAVARS.get(flag.kind.name) or "|".join(flag.kind.options)}
+    info = Option(*spellings, help=flag.help, hidden=flag.help is None, show_default=False, **more)
     kind: Any = Optional[bool] if flag.presence else Optional[list[str]] if flag.repeatable else Optional[str]
     return _keyword(flag.key, Annotated[kind, info], None)
 

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from metrale_plan.request import Request
 
 Stage = Annotated[
-    str, Option("--stage", help="`reserve` asks the engine's first question only; `all` goes on from there.")
+    str,
+    Option(
+        "--stage",
+        metavar="reserve|all",
+        help="`reserve` asks the engine's first question only; `all` goes on from there.",
+    ),
 ]
 
 

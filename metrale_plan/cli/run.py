@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 Force = Annotated[bool, Option("--force", help="Start the serve even when it does not fit or cannot be told.")]
 Wait = Annotated[
     Optional[str],
-    Option("--wait", help="Wait up to this long, such as 90s, for memory that another process still holds."),
+    Option(
+        "--wait",
+        metavar="DURATION",
+        help="Wait up to this long, such as 90s, for memory that another process still holds.",
+    ),
 ]
 
 FORCED = (1, 3, 4)
