@@ -4,6 +4,10 @@ import shutil
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no clock", deadline=None)
+settings.load_profile("no clock")
 
 NEEDED = {"cupy": "cupy_backends", "nvidia-ml-py": "pynvml"}
 left_out = pytest.StashKey[dict[str, tuple[int, str]]]()
