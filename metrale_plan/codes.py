@@ -873,7 +873,7 @@ CODES: tuple[Code, ...] = (
         "A total of zero, more free than there is, or used and free memory that do not add up to the total within 1 % "
         "or 256 MiB, whichever is more.",
         "preflight qwen3.8-27b, on a driver that reports nonsense",
-        "Send what doctor --record FILE writes with a bug report, and state the memory meanwhile.",
+        "Send what doctor --record FILE writes with a bug report; state --free-memory and --total-memory meanwhile.",
     ),
     Code(
         "MP311",
@@ -938,7 +938,7 @@ CODES: tuple[Code, ...] = (
         "MP320",
         "warning",
         "more stated free than there is",
-        "--free-memory is above the device's total, stated or bundled. The comparison uses it as stated.",
+        "--free-memory is above the device's total, whether stated, bundled or read. The comparison uses it as stated.",
         "preflight qwen3.8-27b --device gb10 --free-memory 200GiB",
         "Check the two figures.",
     ),

@@ -8,7 +8,7 @@ from metrale_plan import catalog
 from metrale_plan.device import DeviceSpec, MemoryReading, MemorySource
 from metrale_plan.errors import CannotTell, InputError, Problem
 from metrale_plan.probes.profile import matched, read_profile
-from metrale_plan.probes.stated import Stated, read_size, read_stated
+from metrale_plan.probes.stated import read_size, read_stated
 from metrale_plan.units import gib
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ DEFAULT_PROFILE = "gb10"
 """Profile that `plan` uses when nothing was said, and whose SM count and split-K policy stand in for a bare total."""
 
 MOST_SAMPLES = 10_000
+
+LONGEST_OVER = 24 * 3600.0
+"""Seconds that samples may be spread over: beyond a day no figure is of one moment."""
 
 LiveReader = Callable[[int], "RawReading"]
 """From CUDA's ordinal to what the machine, or a recording, says."""
@@ -85,7 +88,10 @@ def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
     if total is None and profile is not None:
         total = profile.total
     if total is None:
-        return _with_floor(_live(request.ordinal, stated, live), floor)
+        answer = judged_answer(live(request.ordinal), request.ordinal, stated.free)
+        if stated.free is not None and answer.device is not None:
+            answer = replace(answer, notes=(*answer.notes, *_above_total(stated.free, answer.device.total)))
+        return _with_floor(answer, floor)
     _refuse_both(request)
     spec = replace(profile or catalog.load_device(DEFAULT_PROFILE), total=total)
     free = total if stated.free is None else stated.free
@@ -93,11 +99,15 @@ def for_preflight(request: MemoryRequest, live: LiveReader) -> MemoryAnswer:
     reading = MemoryReading(
         source=source, device=profile.id if profile else None, free=free, total=total, unified=spec.unified
     )
-    notes: tuple[Problem, ...] = ()
-    if free > total:
-        message = f"--free-memory {gib(free)} is more than the total of {gib(total)}"
-        notes = (Problem(code="MP320", message=message, where="--free-memory", severity="warning"),)
-    return _with_floor(MemoryAnswer(device=spec, reading=reading, notes=notes), floor)
+    return _with_floor(MemoryAnswer(device=spec, reading=reading, notes=_above_total(free, total)), floor)
+
+
+def _above_total(free: int, total: int) -> tuple[Problem, ...]:
+    """The warning on a stated free figure that no device of that total can have."""
+    if free <= total:
+        return ()
+    message = f"--free-memory {gib(free)} is more than the total of {gib(total)}"
+    return (Problem(code="MP320", message=message, where="--free-memory", severity="warning"),)
 
 
 def _refuse_both(request: MemoryRequest) -> None:
@@ -122,21 +132,13 @@ def _with_floor(answer: MemoryAnswer, floor: int | None) -> MemoryAnswer:
     return replace(answer, reading=replace(reading, floor=kept, notes=(*reading.notes, note)))
 
 
-def _live(ordinal: int, stated: Stated, live: LiveReader) -> MemoryAnswer:
-    answer = judged_answer(live(ordinal), ordinal)
-    if stated.free is None:
-        return answer
-    reading = replace(answer.reading, free=stated.free, floor=None)
-    if answer.device is None:
-        return replace(answer, reading=reading)
-    return replace(answer, reading=replace(reading, source="flag"), failure=None)
-
-
-def judged_answer(raw: "RawReading", ordinal: int) -> MemoryAnswer:
-    """A raw reading by its rules, the GPU matched to a bundled class."""
-    from metrale_plan.reading import judge_reading
+def judged_answer(raw: "RawReading", ordinal: int, free: int | None = None) -> MemoryAnswer:
+    """A raw reading by its rules, the GPU matched to a bundled class; a stated `free` counts in place of its own."""
+    from metrale_plan.reading import judge_reading, with_stated_free
 
     judged = judge_reading(raw, ordinal)
+    if free is not None:
+        judged = with_stated_free(judged, free)
     if judged.device is None:
         return MemoryAnswer(device=None, reading=judged.reading, failure=judged.failure, notes=judged.problems)
     spec, warning = matched(judged.reading.device or "", judged.device)
@@ -148,14 +150,15 @@ def live_reader(request: MemoryRequest, *, in_child: bool = False) -> LiveReader
     """How a request reads: its recording, else this machine, in a child process where the command goes on afterwards.
 
     Raises:
-        InputError: a recording that is none (MP309) or cannot be read (MP201), a wrong `--samples` or `--over`.
+        InputError: a recording that is none (MP309) or cannot be read (MP201), a wrong `--samples` or `--over`, or
+            either beside a recording (MP220).
     """
+    samples, over = sampling(request)
     if request.probe is not None:
         from metrale_plan.probes.recording import load
 
         recorded = load(request.probe)
         return lambda _ordinal: recorded
-    samples, over = sampling(request)
 
     def read(ordinal: int) -> "RawReading":
         from metrale_plan.probes.base import ProbeRequest
@@ -171,8 +174,12 @@ def sampling(request: MemoryRequest) -> tuple[int, float]:
     """How many samples, and over how many seconds.
 
     Raises:
-        InputError: MP211, no sample at all, or a text that is no duration.
+        InputError: MP211, no sample at all, or a text that is no duration; MP220, beside a recording.
     """
+    if request.probe is not None and (request.samples, request.over) != (None, None):
+        flag = "--over" if request.samples is None else "--samples"
+        message = f"--probe and {flag} exclude each other: the samples of a recording are taken already"
+        raise InputError("MP220", message, where=flag, accepted="one of the two")
     samples = 3 if request.samples is None else request.samples
     if not 1 <= samples <= MOST_SAMPLES:
         accepted = f"a whole number from 1 to {MOST_SAMPLES}"
@@ -182,6 +189,9 @@ def sampling(request: MemoryRequest) -> tuple[int, float]:
     from metrale_plan.durations import ACCEPTED, parse_duration
 
     try:
-        return samples, parse_duration(request.over)
+        over = parse_duration(request.over)
     except ValueError as error:
         raise InputError("MP211", f"--over {error}", where="--over", accepted=ACCEPTED) from None
+    if over > LONGEST_OVER:
+        raise InputError("MP211", f"--over {request.over} is too long", where="--over", accepted="at most 24h")
+    return samples, over

@@ -3,6 +3,7 @@
 import getpass
 import json
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,59 @@ def test_a_stated_free_figure_stands_beside_a_recordings_total() -> None:
     assert document["exit_code"] == 0
     memory = document["memory"]
     assert (memory["source"], memory["free"], memory["total"]) == ("flag", 70 * GIB, 84_929_740_800)
+
+
+def test_what_was_read_of_free_memory_is_no_concern_where_it_is_stated() -> None:
+    for name in ("h100_full", "h100_moving"):
+        document = preflight(name, "--free-memory", "79GiB", "--gpu-memory-utilization", "0.5", "--fail-on-warning")
+        assert document["exit_code"] == 0 and document["memory"]["free"] == 79 * GIB
+    shared = preflight("gb10_page_cache", "--free-memory", "60GiB")["memory"]
+    assert shared["floor"] is None and not any("MemAvailable" in note for note in shared["notes"])
+    assert shared["driver_free"] == int(2.77 * GIB)
+    two = preflight("two_numberings_one", "--free-memory", "9GiB")["memory"]["notes"]
+    assert any("NVML numbers 1" in note for note in two)
+
+
+def test_a_stated_free_figure_above_the_total_read_is_said() -> None:
+    document = preflight("h100_held", "--free-memory", "900GiB")
+    (warning,) = [warning for warning in document["warnings"] if warning["code"] == "MP320"]
+    assert "900.00 GiB is more than the total of 79.10 GiB" in warning["message"]
+
+
+@pytest.mark.parametrize("name", ["h100_free_above_total", "h100_zero_total", "h100_does_not_add_up"])
+def test_the_total_of_a_contradiction_counts_no_more_than_the_rest(name: str) -> None:
+    document = preflight(name, "--free-memory", "70GiB")
+    assert document["exit_code"] == 3 and document["error"]["code"] == "MP310"
+
+
+@pytest.mark.parametrize("command", [("preflight", M27), ("doctor",)])
+@pytest.mark.parametrize("flags", [("--samples", "0"), ("--samples", "5"), ("--over", "1 parsec"), ("--over", "5s")])
+def test_samples_of_a_recording_are_taken_already(command: tuple[str, ...], flags: tuple[str, str]) -> None:
+    document = cli_json(*command, "--probe", path_of("h100_held"), *flags)
+    assert (document["exit_code"], document["error"]["code"]) == (2, "MP220")
+    assert document["error"]["where"] == flags[0]
+
+
+@pytest.mark.parametrize("over", ["25h", "999999999h"])
+def test_samples_are_spread_over_a_day_at_most(over: str) -> None:
+    for command in (("preflight", M27), ("doctor",)):
+        document = cli_json(*command, "--over", over)
+        assert (document["exit_code"], document["error"]["accepted"]) == (2, "at most 24h")
+
+
+def test_nothing_in_a_recording_steers_a_terminal(tmp_path: Path) -> None:
+    data = json.loads(Path(path_of("h100_held")).read_text(encoding="utf-8"))
+    data["cuda"]["devices"][0]["properties"]["name"] = "GPU\x1b[2J\nFITS\x9b31m"
+    data["nvml"]["devices"][0]["processes"][0]["name"] = "met\x07\nheld by: nobody"
+    data["packages"], data["read_at"] = ["cupy\x1b]0;x\x07"], "now\x08"
+    file = tmp_path / "recording.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    commands = [("doctor",), ("preflight", M27, "--max-batch-size", "128"), ("doctor", "--color", "always")]
+    for command in commands:
+        outcome = cli(*command, "--probe", str(file))
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", outcome.out) if "--color" in command else outcome.out
+        assert outcome.out and all(c.isprintable() or c == "\n" for c in printed + outcome.err)
+        assert "GPU\\x1b[2J FITS\\x9b31m" in outcome.err
 
 
 @pytest.mark.parametrize("other", [("--device", "gb10"), ("--total-memory", "80GiB")])

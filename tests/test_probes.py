@@ -175,6 +175,15 @@ def test_slices_are_listed_beside_their_gpu() -> None:
     assert [(d.uuid, d.mig) for d in session.read({}).devices] == [("GPU-1", "parent"), ("MIG-1", "slice")]
 
 
+def test_a_cut_gpu_is_cut_though_its_slices_cannot_be_listed() -> None:
+    module = fake_nvml(
+        nvmlDeviceGetMigMode=lambda _: (1, 1), nvmlDeviceGetMaxMigDeviceCount=refusing(4, "No Permission")
+    )
+    session = Nvml.over(module)
+    assert isinstance(session, Nvml)
+    assert [device.mig for device in session.read({}).devices] == ["parent"]
+
+
 def write(root: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = root / name
@@ -226,6 +235,19 @@ def test_the_hosts_files_with_the_older_hierarchy_in_a_container(tmp_path: Path)
     assert (group.version, group.limit, group.current, group.inactive_file) == (1, "100", "60", "20")
 
 
+def test_a_limit_whose_use_cannot_be_read_is_said(tmp_path: Path) -> None:
+    group = "sys/fs/cgroup/a"
+    root = write(
+        tmp_path, {"proc/meminfo": MEMINFO, "proc/self/cgroup": "0::/a\n", f"{group}/memory.max": "17179869184\n"}
+    )
+    host = read_host(root)
+    assert host.cgroups == () and [failure.call for failure in host.failures] == ["memory.current"]
+    answers = judge_reading(RawReading(host=host), 0).reading.detail
+    assert answers is not None
+    (said,) = [answer.said for answer in answers.sources if answer.source == "host"]
+    assert "53,248 MiB available" in said.replace("52.00 GiB", "53,248 MiB") and "memory.current" in said
+
+
 def test_wsl_by_its_kernel_and_files_that_are_missing(tmp_path: Path) -> None:
     host = read_host(write(tmp_path, {"proc/sys/kernel/osrelease": "5.15.167.4-microsoft-standard-WSL2\n"}))
     assert host.wsl
@@ -250,6 +272,53 @@ def test_messages_lose_their_folders() -> None:
     assert without_folders(r"C:\Users\alice\cupy\x.dll failed") == "x.dll failed"
 
 
+@pytest.mark.parametrize("home", ["/home/alice", "/home/Alice Smith", "/home/o'hara (old)"])
+def test_messages_lose_a_home_whatever_it_is_called(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setattr(sys, "path", [f"{home}/my libs/site-packages", *sys.path])
+    assert without_folders(f"{home}/my libs/site-packages/cupy/x.so: broken") == "x.so: broken"
+    assert without_folders(f"Permission denied: '{home}'") == "Permission denied: '~'"
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("/opt/met/bin/met serve", "met"),
+        ("/home/alice/bin/met", "met"),
+        ("/home/alice smith/bin/met", None),
+        (r"C:\Users\Alice Smith\met.exe", None),
+        ("VLLM::EngineCore", "VLLM::EngineCore"),
+        ("", None),
+    ],
+)
+def test_a_process_is_named_without_its_user(said: str, name: str | None) -> None:
+    session = Nvml.over(fake_nvml(nvmlSystemGetProcessName=lambda _: said))
+    assert isinstance(session, Nvml)
+    assert {p.name for p in session.read({}).devices[0].processes} == {name}
+
+
+def undecodable(*_: object) -> str:
+    return b"\xff".decode()
+
+
+@pytest.mark.parametrize("call", ["nvmlSystemGetProcessName", "nvmlDeviceGetName", "nvmlDeviceGetMemoryInfo"])
+def test_nvml_that_trips_over_itself_costs_only_its_own_answer(call: str) -> None:
+    """nvidia-ml-py decodes names itself, and a process may be called by any bytes."""
+    session = Nvml.over(fake_nvml(**{call: undecodable}))
+    assert isinstance(session, Nvml)
+    raw = session.read(session.free_now())
+    assert raw.failure is None and raw.devices[0].uuid is not None
+    broken = Nvml.over(fake_nvml(nvmlInit=undecodable))
+    assert isinstance(broken, Failure) and "UnicodeDecodeError" in broken.text
+
+
+def test_a_runtime_that_lacks_a_function_is_a_reason() -> None:
+    runtime = FakeRuntime()
+    runtime.memGetInfo = None  # type: ignore[assignment,method-assign]
+    (failure,) = read(runtime).devices[0].failures
+    assert failure.call == "memGetInfo" and failure.text.startswith("TypeError: ")
+
+
 def test_a_child_reads_and_leaves_no_context_here() -> None:
     raw = read_in_child(ProbeRequest(samples=1), 60)
     assert raw.failure is None and raw.origin == "live"
@@ -270,7 +339,7 @@ def test_a_command_that_goes_on_reads_in_a_child() -> None:
         ("import time; time.sleep(60)", "did not answer within 0.3 s"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "ended with signal 11"),
         ("raise SystemExit('/home/alice/x.so: broken')", "ended with exit code 1: x.so: broken"),
-        ("print('nothing')", "is not JSON"),
+        ("print('nothing')", "is not readable JSON"),
     ],
 )
 def test_a_child_that_goes_wrong_is_the_readings_failure(code: str, words: str) -> None:

@@ -247,6 +247,23 @@ def test_a_slice_that_nvml_lists_is_joined_by_its_own_uuid() -> None:
     assert detail is not None and [holder.pid for holder in detail.holders] == [77]
 
 
+def test_a_slice_is_known_by_its_name_where_nvml_lists_none() -> None:
+    one = raw("h100_mig_slice")
+    whole = replace(one.nvml.devices[0], mig=None)
+    found = judge_reading(replace(one, nvml=replace(one.nvml, devices=(whole,))), 0)
+    detail = found.reading.detail
+    assert detail is not None and detail.holders == () and detail.context_bytes is None and found.failure is None
+    assert detail.uuid == one.environment["CUDA_VISIBLE_DEVICES"]
+
+
+def test_a_name_from_a_file_is_one_line() -> None:
+    one = raw("h100_held")
+    device = one.cuda.devices[0]
+    named = replace(device, properties={**device.properties, "name": "NVIDIA\r\n H100\n"})
+    found = judge_reading(replace(one, cuda=replace(one.cuda, devices=(named,))), 0)
+    assert found.reading.device == "NVIDIA H100"
+
+
 def test_wsl_is_recognised() -> None:
     assert any("WSL" in note for note in judged("h100_wsl").reading.notes)
 

@@ -129,6 +129,20 @@ def test_what_is_no_recording_at_all(content: str, tmp_path: Path) -> None:
     assert caught.value.problem.code == "MP309"
 
 
+def test_a_key_twice_is_no_figure() -> None:
+    text = (FOLDER / "synthetic_h100_held.json").read_text(encoding="utf-8")
+    assert text.count('"own_pid":') == 1
+    with pytest.raises(InputError, match="the key 'own_pid' is there twice") as caught:
+        parsed(text.replace('"own_pid":', '"own_pid": 1, "own_pid":'), "file.json")
+    assert caught.value.problem.code == "MP309"
+
+
+def test_a_message_is_no_place_for_a_document() -> None:
+    with pytest.raises(InputError) as caught:
+        parsed(json.dumps({"format": "x" * 5000}), "file.json")
+    assert len(caught.value.problem.message) < 200
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")

@@ -24,6 +24,7 @@ SLICES = ("MIG-11223344-5566-7788-9900-aabbccddeeff",)
         ("GPU-0f", [2]),
         ("gpu-A1B2", [0]),
         ("1,GPU-0f", [1, 2]),
+        ("1gpu,0x2", [1, 0]),
     ],
 )
 def test_what_is_shown_in_which_order(text: str | None, shown: list[int]) -> None:
@@ -52,8 +53,10 @@ def test_a_slice_by_its_uuid(text: str) -> None:
         ("MIG-dead", 0, "MIG-dead", ()),
         ("NoDevFiles", 0, "NoDevFiles", ()),
         ("0,,1", 1, "", ("1",)),
-        ("0,0", 1, "0", ()),
-        ("0,GPU-a1b2", 1, "GPU-a1b2", ()),
+        ("0,0", 0, "0", ()),
+        ("0,1,00,2", 0, "00", ()),
+        ("GPU-0f,gpu-0F1E,0", 0, "gpu-0F1E", ()),
+        ("99999999999999999999,0", 0, "99999999999999999999", ("0",)),
     ],
 )
 def test_an_invalid_entry_hides_everything_after_it(
@@ -63,6 +66,11 @@ def test_an_invalid_entry_hides_everything_after_it(
     assert found.shown is not None and len(found.shown) == shown
     assert (found.stopped_by, found.hidden) == (stopped_by, hidden)
     assert found.told is not None and repr(stopped_by) in found.told
+
+
+def test_an_index_and_a_uuid_are_not_taken_for_the_same_gpu() -> None:
+    """Indices count in CUDA's order, the list here may be in another."""
+    assert visible_devices("0," + GPUS[0], GPUS).told is None
 
 
 @pytest.mark.parametrize("text", ["", "  "])

@@ -33,7 +33,7 @@ def doctor(
     from metrale_plan.memory import MemoryRequest, sampling
     from metrale_plan.probes.recording import load, save
 
-    count, seconds = sampling(MemoryRequest(samples=samples, over=over))
+    count, seconds = sampling(MemoryRequest(samples=samples, over=over, probe=probe))
     if probe is not None and record is not None:
         raise InputError("MP220", "--record and --probe exclude each other: a recording is there already")
     if probe is not None:
@@ -55,6 +55,7 @@ def doctor(
         return found.exit_code
     from metrale_plan.render.doctor import doctor_sheet
 
-    write_problems(invocation.stderr, [*found.warnings, *([found.error] if found.error else [])])
     write_sheet(invocation, doctor_sheet(found))
+    invocation.stdout.flush()  # so that the notes follow the answer where both go to one terminal
+    write_problems(invocation.stderr, [*found.warnings, *([found.error] if found.error else [])])
     return found.exit_code

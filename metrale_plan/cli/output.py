@@ -90,6 +90,8 @@ def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
 
 def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
     """`severity[code] where: message`, then what is accepted and the nearest spellings, one problem a block."""
+    from metrale_plan.render.plain import unescaped
+
     width = _width_of(err) if err.isatty() else None
     for problem in problems:
         where = f"{problem.where}: " if problem.where and problem.where not in problem.message else ""
@@ -100,7 +102,7 @@ def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
             lines.append(f"  did you mean: {', '.join(problem.nearest)}")
         if width is not None:
             lines = [part for line in lines for part in _wrapped(line, width)]
-        err.write(encodable("\n".join(lines) + "\n", err))
+        err.write(encodable(unescaped("\n".join(lines)) + "\n", err))
 
 
 class Respelled:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import cast
 
-from metrale_plan.probes.base import ProbeRequest, RuntimeLike, without_folders
+from metrale_plan.probes.base import ProbeRequest, RuntimeLike, told, without_folders
 from metrale_plan.reading.raw import CudaDevice, CudaRaw, Failure, HostRaw, Raw, Sample
 
 MODULES = ("cupy_backends.cuda.api.runtime", "cupy.cuda.runtime")
@@ -57,11 +57,11 @@ def read_cuda(
     """What the runtime says of the GPUs asked for. Reading memory creates a context there, properties do not."""
     try:
         driver, own = runtime.driverGetVersion(), runtime.runtimeGetVersion()
-    except RuntimeError as error:
+    except Exception as error:
         return CudaRaw(module=module, failure=_failure("driverGetVersion", error))
     try:
         count = runtime.getDeviceCount()
-    except RuntimeError as error:
+    except Exception as error:
         failure = _failure("getDeviceCount", error)
         return CudaRaw(module=module, driver_version=driver, runtime_version=own, failure=failure)
     # An ordinal beyond them is not asked about: one that C cannot hold would not even fail as CUDA does.
@@ -76,13 +76,13 @@ def read_device(
     """One GPU: its properties, then its memory unless its compute mode forbids a context."""
     try:
         properties = kept(runtime.getDeviceProperties(ordinal))
-    except RuntimeError as error:
+    except Exception as error:
         return CudaDevice(ordinal=ordinal, failures=(_failure("getDeviceProperties", error),))
     failures: list[Failure] = []
     pci: str | None = None
     try:
         pci = runtime.deviceGetPCIBusId(ordinal)
-    except RuntimeError as error:
+    except Exception as error:
         failures.append(_failure("deviceGetPCIBusId", error))
     samples: list[Sample] = []
     if properties.get("computeMode") == PROHIBITED:
@@ -116,7 +116,7 @@ def _sample(
                 sleep(pause)
             free, total = runtime.memGetInfo()
             samples.append(Sample(free=int(free), total=int(total), host=host() if properties["integrated"] else None))
-    except RuntimeError as error:
+    except Exception as error:
         failures.append(_failure(call, error))
 
 
@@ -134,6 +134,7 @@ def _kept(properties: Mapping[str, object]) -> Iterator[tuple[str, Raw]]:
             yield key, int(value) if isinstance(value, bool) else value
 
 
-def _failure(call: str, error: RuntimeError) -> Failure:
+def _failure(call: str, error: Exception) -> Failure:
+    """CUDA's errors carry a status; a cupy that is half there fails in any way it likes."""
     status = getattr(error, "status", None)
-    return Failure(call=call, text=str(error), status=status if isinstance(status, int) else None)
+    return Failure(call=call, text=told(error), status=status if isinstance(status, int) else None)

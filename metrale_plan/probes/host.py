@@ -45,20 +45,22 @@ def _cgroups(root: Path, failures: list[Failure]) -> Iterator[CgroupLevel]:
         hierarchy, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if "memory" in controllers.split(","):
-            yield from _levels(root / "sys/fs/cgroup/memory", path, 1, V1_FILES)
+            yield from _levels(root / "sys/fs/cgroup/memory", path, 1, V1_FILES, failures)
         elif hierarchy == "0" and not controllers:
             mount = root / "sys/fs/cgroup"
             unified = mount / "unified"
-            yield from _levels(unified if unified.is_dir() else mount, path, 2, V2_FILES)
+            yield from _levels(unified if unified.is_dir() else mount, path, 2, V2_FILES, failures)
 
 
-def _levels(mount: Path, path: str, version: int, files: tuple[str, str, str]) -> Iterator[CgroupLevel]:
+def _levels(
+    mount: Path, path: str, version: int, files: tuple[str, str, str], failures: list[Failure]
+) -> Iterator[CgroupLevel]:
     limit_file, current_file, stat_key = files
     parts = [part for part in path.split("/") if part not in ("", "..")]
     for depth in range(len(parts), -1, -1):
         folder = mount.joinpath(*parts[:depth])
         limit = _lines(folder / limit_file, [])
-        current = _lines(folder / current_file, [])
+        current = _lines(folder / current_file, failures if limit else [])
         if not limit or not current:
             continue
         stat = dict(line.partition(" ")[::2] for line in _lines(folder / "memory.stat", []))

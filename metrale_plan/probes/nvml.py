@@ -9,10 +9,15 @@ from importlib import import_module
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
+from metrale_plan.probes.base import told
 from metrale_plan.reading.raw import Failure, NvmlDevice, NvmlProcess, NvmlRaw
 
 NOT_TOLD = 2**64 - 1
 """What NVML writes where the system does not tell it a process's memory."""
+
+
+USER_FOLDERS = ("home", "users")
+"""What lies right in these is a user."""
 
 
 class Nvml:
@@ -28,6 +33,8 @@ class Nvml:
             module = import_module("pynvml")
         except ImportError:
             return Failure(call="import", text="nvidia-ml-py is not installed")
+        except Exception as error:  # another package of that name, or a half-removed one
+            return _failure("import", error)
         return cls.over(module)
 
     @classmethod
@@ -35,13 +42,13 @@ class Nvml:
         """A session over `module`, or why it does not start."""
         try:
             module.nvmlInit()
-        except module.NVMLError as error:
+        except Exception as error:
             return _failure("nvmlInit", error)
         return cls(module)
 
     def close(self) -> None:
         """End the session."""
-        with suppress(self._module.NVMLError):
+        with suppress(Exception):
             self._module.nvmlShutdown()
 
     def free_now(self) -> dict[int, int]:
@@ -62,9 +69,11 @@ class Nvml:
             handle = self._handle(index, problems)
             if handle is None:
                 continue
-            slices = tuple(self._slices(index, handle))
-            devices.append(self._device(index, handle, before.get(index), "parent" if slices else None))
-            devices += slices
+            mode = self._ask("nvmlDeviceGetMigMode", [], handle)
+            cut = bool(mode and mode[0])
+            devices.append(self._device(index, handle, before.get(index), "parent" if cut else None))
+            if cut:
+                devices += self._slices(index, handle)
         return NvmlRaw(
             driver_version=None if version is None else _text(version),
             devices=tuple(devices),
@@ -92,9 +101,6 @@ class Nvml:
         )
 
     def _slices(self, index: int, handle: Any) -> Iterator[NvmlDevice]:
-        mode = self._ask("nvmlDeviceGetMigMode", [], handle)
-        if mode is None or not mode[0]:
-            return
         for number in range(self._ask("nvmlDeviceGetMaxMigDeviceCount", [], handle) or 0):
             part = self._ask("nvmlDeviceGetMigDeviceHandleByIndex", [], handle, number)
             if part is not None:
@@ -116,7 +122,8 @@ class Nvml:
         said = self._ask("nvmlSystemGetProcessName", [], pid)
         words = "" if said is None else _text(said).strip().partition(" ")[0]
         path: PurePosixPath | PureWindowsPath = PureWindowsPath(words) if "\\" in words else PurePosixPath(words)
-        return path.name or None
+        # A folder with a space in its name ends the word early: /home/alice smith/bin/serve must not give alice.
+        return None if path.parent.name.casefold() in USER_FOLDERS else path.name or None
 
     def _count(self, failures: list[Failure]) -> int:
         return int(self._ask("nvmlDeviceGetCount", failures) or 0)
@@ -133,14 +140,14 @@ class Nvml:
             return None
         try:
             return function(*arguments)
-        except self._module.NVMLError as error:
+        except Exception as error:  # NVMLError, and what the module itself trips over: a name that is no UTF-8, say
             failures.append(_failure(call, error))
             return None
 
 
 def _failure(call: str, error: Exception) -> Failure:
     value = getattr(error, "value", None)
-    return Failure(call=call, text=str(error), status=value if isinstance(value, int) else None)
+    return Failure(call=call, text=told(error), status=value if isinstance(value, int) else None)
 
 
 def _text(value: str | bytes) -> str:

@@ -59,17 +59,17 @@ def load(path: str) -> RawReading:
 def parsed(text: str, where: str) -> RawReading:
     """The recording in a text; errors as `load`, naming `where`."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         place = f"{where}:{line}" if line else where
-        raise InputError(NOT_A_RECORDING, f"{where} is not JSON: {error}", where=place) from None
+        raise InputError(NOT_A_RECORDING, f"{where} is not readable JSON: {error}", where=place) from None
     form = data.get("format") if isinstance(data, dict) else None
     if form != FORMAT:
         raise InputError(
             NOT_A_RECORDING,
             f"{where} is no recording of a memory reading"
-            + (f": its format is {form!r}" if form is not None else ": it has no format key"),
+            + (f": its format is {_shown(form)}" if form is not None else ": it has no format key"),
             where=where,
             accepted=f"what doctor --record writes, format {FORMAT}",
         )
@@ -116,7 +116,7 @@ def _record(kind: Any, value: Any, key: str, where: str) -> Any:
     for name in value:
         if name not in known:
             place = f"{key}.{name}".lstrip(".")
-            message = f"{where}: a recording has no key {place}"
+            message = f"{where}: a recording has no key {place if place.isprintable() else repr(place)}"
             raise InputError(NOT_A_RECORDING, message, where=where, nearest=nearest(name, known))
     hints = get_type_hints(kind)
     missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in value]
@@ -127,5 +127,21 @@ def _record(kind: Any, value: Any, key: str, where: str) -> Any:
 
 
 def _wrong(key: str, where: str, value: Any, accepted: str) -> InputError:
-    shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}..."
-    return InputError(NOT_A_RECORDING, f"{where}: {key or 'the document'} is {shown}", where=where, accepted=accepted)
+    message = f"{where}: {key or 'the document'} is {_shown(value)}"
+    return InputError(NOT_A_RECORDING, message, where=where, accepted=accepted)
+
+
+def _shown(value: Any) -> str:
+    """A value as it stands in a message, which is no place for a whole document."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are there once; two values for one figure would contradict each other unseen."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice in one object")
+    return found

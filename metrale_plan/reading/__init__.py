@@ -5,12 +5,12 @@ the host's MemAvailable, which a control group's limit lowers; never more than C
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metrale_plan.device import DeviceSpec, Holder, MemoryReading, MemorySource, ReadingDetail, SourceAnswer
 from metrale_plan.errors import CannotTell, Problem
 from metrale_plan.reading.host import HostRoom, host_room, hugepage_bytes
-from metrale_plan.reading.identity import Identity, identity_of, joined
+from metrale_plan.reading.identity import Identity, identity_of, joined, one_line
 from metrale_plan.reading.raw import CudaDevice, Failure, NvmlDevice, NvmlRaw, RawReading, Sample
 from metrale_plan.reading.status import FULL, INSTEAD, UNREAD, explained, no_ordinal, version
 from metrale_plan.reading.visible import Visibility, visible_devices
@@ -32,12 +32,14 @@ class Judged:
         reading: what is known of its memory; `free` is None where it cannot be told.
         failure: why it cannot be told, or None.
         problems: coded warnings and notes.
+        device_notes: those of the reading's notes that hold whatever is free.
     """
 
     device: DeviceSpec | None
     reading: MemoryReading
     failure: CannotTell | None = None
     problems: tuple[Problem, ...] = ()
+    device_notes: tuple[str, ...] = ()
 
 
 def judge_reading(raw: RawReading, ordinal: int) -> Judged:
@@ -54,8 +56,7 @@ def judge_reading(raw: RawReading, ordinal: int) -> Judged:
         detail = ReadingDetail(ordinal=ordinal, sources=sources(raw, ordinal), read_at=raw.read_at)
         nothing = MemoryReading(source="none", device=None, free=None, total=None, detail=detail)
         return Judged(device=None, reading=nothing, failure=failure, problems=tuple(problems))
-    identity = identity_of(device)
-    nvml = joined(identity, raw.nvml)
+    identity, nvml = joined(identity_of(device), raw.nvml)
     return _judge_device(raw, device, identity, nvml, visibility, problems)
 
 
@@ -82,7 +83,7 @@ def _judge_device(
         failure = CannotTell("MP304", f"{UNREAD}: nobody read the memory of {identity.name}", accepted=INSTEAD)
     against = next(_contradictions(samples, nvml, identity), None)
     if against is not None:
-        free, failure = None, CannotTell("MP310", f"the reading of {identity.name} contradicts itself: {against}")
+        free, failure = None, CannotTell(CONTRADICTION, f"the reading of {identity.name} contradicts itself: {against}")
     if failure is None and identity.integrated:
         problems += _integrated_problems(samples, rooms, identity)
     problems += _unstable(told, identity)
@@ -102,6 +103,7 @@ def _judge_device(
         read_at=raw.read_at,
     )
     source: MemorySource = "recording" if raw.origin == "recording" else "live"
+    device_notes = tuple(_device_notes(raw, device, nvml, visibility))
     reading = MemoryReading(
         source=source if free is not None else "none",
         device=identity.name,
@@ -109,7 +111,7 @@ def _judge_device(
         total=total,
         unified=identity.integrated,
         samples=tuple(told),
-        notes=tuple(_notes(raw, device, identity, nvml, rooms, detail, visibility)),
+        notes=(*_free_notes(device, identity, rooms, detail), *device_notes),
         floor=UNIFIED_FLOOR if identity.integrated else None,
         detail=detail,
     )
@@ -124,7 +126,27 @@ def _judge_device(
     known = spec if spec.total > 0 and spec.sm_count > 0 else None
     if known is None and failure is None:
         failure = CannotTell("MP304", f"{UNREAD}: {identity.name} tells no total or no SM count", accepted=INSTEAD)
-    return Judged(device=known, reading=reading, failure=failure, problems=tuple(problems))
+    return Judged(device=known, reading=reading, failure=failure, problems=tuple(problems), device_notes=device_notes)
+
+
+CONTRADICTION = "MP310"
+
+ABOUT_FREE = ("MP308", "MP316", "MP318", "MP319")
+"""Problems with the free figure alone."""
+
+
+def with_stated_free(judged: Judged, free: int) -> Judged:
+    """A reading whose total alone counts, free being stated: what it says of its own free figure is nobody's concern.
+
+    One that contradicts itself still tells nothing: its total is no better than the rest of it.
+    """
+    if judged.device is None:
+        return replace(judged, reading=replace(judged.reading, free=free))
+    if judged.failure is not None and judged.failure.problem.code == CONTRADICTION:
+        return judged
+    problems = tuple(problem for problem in judged.problems if problem.code not in ABOUT_FREE)
+    reading = replace(judged.reading, source="flag", free=free, floor=None, notes=judged.device_notes)
+    return replace(judged, reading=reading, failure=None, problems=problems)
 
 
 def visibility_of(raw: RawReading) -> Visibility:
@@ -270,19 +292,11 @@ def _holders(raw: RawReading, nvml: NvmlDevice | None) -> list[Holder]:
     """Other processes with memory on this GPU, largest first; a cut GPU's list speaks of all its slices."""
     if nvml is None or nvml.mig == "parent":
         return []
-    others = [Holder(p.pid, p.name, p.bytes) for p in nvml.processes if p.pid != raw.own_pid]
+    others = [Holder(p.pid, one_line(p.name) or None, p.bytes) for p in nvml.processes if p.pid != raw.own_pid]
     return sorted(others, key=lambda holder: (-(holder.bytes or 0), holder.pid))
 
 
-def _notes(
-    raw: RawReading,
-    device: CudaDevice,
-    identity: Identity,
-    nvml: NvmlDevice | None,
-    rooms: list[HostRoom],
-    detail: ReadingDetail,
-    visibility: Visibility,
-) -> Iterator[str]:
+def _free_notes(device: CudaDevice, identity: Identity, rooms: list[HostRoom], detail: ReadingDetail) -> Iterator[str]:
     if detail.driver_free is not None and detail.host_available is not None:
         yield _shared_note(detail)
     if detail.cgroup_room is not None:
@@ -290,6 +304,13 @@ def _notes(
         yield f"a control group's limit of {gib(limit or 0)} leaves {gib(detail.cgroup_room)} of host memory"
     if device.samples:
         yield _context_note(detail)
+    if not identity.integrated and device.properties.get("pageableMemoryAccessUsesHostPageTables") == 1:
+        yield "page cache may sit in this GPU's memory, so the free figure is the least that is free"
+
+
+def _device_notes(
+    raw: RawReading, device: CudaDevice, nvml: NvmlDevice | None, visibility: Visibility
+) -> Iterator[str]:
     if raw.host.wsl:
         yield "this is WSL: the figures are what Windows lets it see"
     if nvml is not None and nvml.mig == "parent":
@@ -298,8 +319,6 @@ def _notes(
         yield f"CUDA's ordinal {device.ordinal} is the GPU that NVML numbers {nvml.index}"
     if visibility.text is not None:
         yield visibility.told or f"CUDA_VISIBLE_DEVICES is {visibility.text!r}; ordinals count within it"
-    if not identity.integrated and device.properties.get("pageableMemoryAccessUsesHostPageTables") == 1:
-        yield "page cache may sit in this GPU's memory, so the free figure is the least that is free"
 
 
 def _shared_note(detail: ReadingDetail) -> str:
@@ -338,26 +357,27 @@ def _sources(raw: RawReading, ordinal: int) -> Iterator[SourceAnswer]:
     if failed is not None:
         yield SourceAnswer("cuda", False, _told(failed))
     elif device is None:
-        shown = "no GPU" if not cuda.device_count else f"{cuda.device_count} GPUs"
+        shown = {None: "no GPU", 0: "no GPU", 1: "1 GPU"}.get(cuda.device_count, f"{cuda.device_count} GPUs")
         runtime = f"CUDA runtime {version(cuda.runtime_version)}, " if cuda.runtime_version else ""
         yield SourceAnswer("cuda", False, f"{runtime}{shown}, none read with ordinal {ordinal}")
-    yield _nvml_answer(raw.nvml, None if device is None else joined(identity_of(device), raw.nvml))
+    yield _nvml_answer(raw.nvml, None if device is None else joined(identity_of(device), raw.nvml)[1])
     room = host_room(raw.host)
     if room.available is None:
         yield SourceAnswer("host", False, "; ".join(map(_told, raw.host.failures)) or "no MemAvailable")
     else:
         group = "" if room.cgroup_room is None else f", a control group leaves {human(room.cgroup_room)}"
-        yield SourceAnswer("host", True, f"{human(room.available)} available{group}")
+        beside = "".join(f"; {_told(failure)}" for failure in raw.host.failures)
+        yield SourceAnswer("host", True, f"{human(room.available)} available{group}{beside}")
 
 
 def _nvml_answer(nvml: NvmlRaw, gpu: NvmlDevice | None) -> SourceAnswer:
     if gpu is None and nvml.failure is not None:
         return SourceAnswer("nvml", False, _told(nvml.failure))
     if gpu is None:
-        return SourceAnswer("nvml", False, f"{len(nvml.devices)} GPUs, none of them joined to this one")
+        return SourceAnswer("nvml", False, f"{len(nvml.devices)} listed, none of them this GPU")
     if gpu.free is None or gpu.total is None:
         return SourceAnswer("nvml", False, "; ".join(map(_told, gpu.failures)) or "no memory figures")
-    held = f", {len(gpu.processes)} processes" if gpu.processes else ""
+    held = {0: "", 1: ", 1 process"}.get(len(gpu.processes), f", {len(gpu.processes)} processes")
     return SourceAnswer("nvml", True, f"[{gpu.index}] {human(gpu.free)} free of {human(gpu.total)}{held}")
 
 

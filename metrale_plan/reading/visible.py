@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_INDEX = re.compile(r"[+-]?[0-9]{1,9}")
+_INDEX = re.compile(r"[+-]?[0-9]{1,30}")
 _GPU, _MIG = "gpu-", "mig-"
 
 
@@ -68,7 +68,8 @@ def visible_devices(
     for place, entry in enumerate(entries):
         one = _resolve(entry, gpus, slices)
         if isinstance(one, Visible) and _again(one, found):
-            one = "is named twice"
+            why = "is named twice, which hides every GPU"
+            return Visibility(text=text, shown=(), stopped_by=entry, why=why)
         if isinstance(one, str):
             hidden = tuple(entries[place + 1 :])
             return Visibility(text=text, shown=tuple(found), stopped_by=entry, why=one, hidden=hidden)
@@ -78,8 +79,8 @@ def visible_devices(
 
 def _resolve(entry: str, gpus: Sequence[str | None] | None, slices: Sequence[str]) -> Visible | str:
     """The GPU of one entry, or what is wrong with it."""
-    if _INDEX.fullmatch(entry):
-        index = int(entry)
+    if number := _INDEX.match(entry):  # CUDA reads no further than the digits
+        index = int(number.group())
         if index < 0:
             return "is no GPU's index"
         if gpus is None:
@@ -108,5 +109,9 @@ def _by_uuid(entry: str, uuids: Sequence[str | None], *, known: bool) -> Visible
 
 
 def _again(one: Visible, found: Sequence[Visible]) -> bool:
-    by_index = one.index is not None and any(one.index == other.index for other in found)
-    return by_index or (one.uuid is not None and any(one.uuid == other.uuid for other in found))
+    """Whether an index or a UUID came before; which GPU an index is, only CUDA knows, so the two are not compared."""
+    return any(_key(one) == _key(other) for other in found)
+
+
+def _key(one: Visible) -> int | str:
+    return one.index if one.index is not None and _INDEX.match(one.token) else (one.uuid or one.token).casefold()

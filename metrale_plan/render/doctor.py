@@ -17,7 +17,7 @@ def doctor_sheet(found: Diagnosis) -> Sheet:
     """The whole screen: what is installed, then each GPU."""
     known = sum(answer.failure is None for _, answer in found.gpus)
     if found.error is None:
-        head = Text(f"MEMORY CAN BE READ: {known} of {len(found.gpus)} GPUs", "good")
+        head = Text(f"MEMORY CAN BE READ: {known} of {_count(len(found.gpus), 'GPU')}", "good")
     else:
         head = Text(f"NO MEMORY FIGURE: {found.error.message}", "unsure")
     rows = tuple(Row(cells) for cells in _machine(found.raw))
@@ -44,7 +44,7 @@ def _machine(raw: RawReading) -> list[tuple[str, str]]:
         rows.append(("reader", tool))
     rows += [("driver", _driver(raw)), ("CUDA runtime", _version(cuda.runtime_version) or "not loaded")]
     rows.append(("cupy", _cupy(raw)))
-    rows.append(("NVML", _failed(nvml.failure) if nvml.failure else f"{len(nvml.devices)} GPUs and slices"))
+    rows.append(("NVML", _failed(nvml.failure) if nvml.failure else _nvml_devices(raw)))
     rows += [(name, repr(value)) for name, value in raw.environment.items()]
     room = host_room(raw.host)
     if room.available is not None:
@@ -55,6 +55,16 @@ def _machine(raw: RawReading) -> list[tuple[str, str]]:
     if raw.host.wsl:
         rows.append(("WSL", "yes"))
     return rows
+
+
+def _nvml_devices(raw: RawReading) -> str:
+    slices = sum(device.mig == "slice" for device in raw.nvml.devices)
+    gpus = _count(len(raw.nvml.devices) - slices, "GPU")
+    return f"{gpus} and {_count(slices, 'MIG slice')}" if slices else gpus
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _driver(raw: RawReading) -> str:
@@ -104,7 +114,8 @@ def _gpu(ordinal: int, answer: MemoryAnswer) -> Grid:
 
 def _chosen(answer: MemoryAnswer) -> str:
     reading = answer.reading
-    return f"{gib(reading.free or 0)} free of {gib(reading.total or 0)}, the lowest of {len(reading.samples)} samples"
+    told = f"{gib(reading.free or 0)} free of {gib(reading.total or 0)}"
+    return f"{told}, the lowest of {len(reading.samples)} samples" if len(reading.samples) > 1 else told
 
 
 def doctor_document(found: Diagnosis) -> dict[str, Any]:

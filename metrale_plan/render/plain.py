@@ -22,7 +22,14 @@ def plain(sheet: Sheet, width: int) -> str:
         else:
             blocks.append(lines)
         previous = part
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    return unescaped("\n\n".join("\n".join(block) for block in blocks)) + "\n"
+
+
+def unescaped(text: str) -> str:
+    """The text with its control characters spelled out: one from a file or a driver must not steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(f"\\x{ord(c):02x}" if (c < " " and c != "\n") or "\x7f" <= c <= "\x9f" else c for c in text)
 
 
 def together(previous: Part | None, part: Part) -> bool:
