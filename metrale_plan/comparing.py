@@ -1,5 +1,7 @@
 """`diff`: both sides planned in the same run or read from saved documents, paired, and compared."""
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +16,10 @@ from metrale_plan.gate.threshold import Threshold
 from metrale_plan.memory import DEFAULT_PROFILE, MemoryRequest
 from metrale_plan.model.load import MODEL_FILE
 from metrale_plan.render.json import PLANNING, document
-from metrale_plan.report import SCHEMA
 from metrale_plan.request import Request
 from metrale_plan.sources.config_files import ARGS_SUFFIX, RECIPE_SUFFIXES, ConfigFile, find_configs, kind_of
-from metrale_plan.sources.git import lay_out
-
-NOT_COMPARABLE = "MP277"
+from metrale_plan.sources.git import commit_of, lay_out, renamed_since
+from metrale_plan.sources.saved_plan import read_saved
 
 Key = tuple[str, str | None]
 """A config's name, and the device its plan is for."""
@@ -60,8 +60,11 @@ def run_diff(request: DiffRequest) -> tuple[Comparison, ...]:
     for device in request.devices:
         catalog.load_device(device)
     read_rules(request.rules)
+    was: dict[str, str] = {}
     if request.base is not None:
-        before, after = _at_base(request, request.base), dict(_found(request, request.paths, Path()))
+        commit = commit_of(request.folder, request.base)
+        after = dict(_found(request, request.paths, Path()))
+        before, was = _following(_at_base(request, request.base, commit), after, request.folder, commit)
     else:
         first, second = request.paths
         before, after = dict(_side(request, first)), dict(_side(request, second))
@@ -74,6 +77,7 @@ def run_diff(request: DiffRequest) -> tuple[Comparison, ...]:
             device,
             before.get((name, device)),
             after.get((name, device)),
+            was=was.get(name),
             limit=request.limit,
             forgiving=request.base is not None,
         )
@@ -94,14 +98,22 @@ def _paired_alone(before: dict[Key, Side], after: dict[Key, Side]) -> tuple[dict
 def _side(request: DiffRequest, text: str) -> Iterator[tuple[Key, Side]]:
     """What A or B means: a saved document, a config, a folder of them, or a bundled model."""
     path = Path(text)
-    if path.suffix.lower() == ".json" and path.is_file():
-        yield from _saved(path)
-    elif path.is_dir() and not (path / MODEL_FILE).is_file():
+    try:
+        mode = path.stat().st_mode if text else 0
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        mode = 0
+    except OSError as error:
+        raise InputError("MP201", f"{text} cannot be read: {error.strerror or error}", where=text) from None
+    suffix = path.suffix.lower()
+    if suffix == ".json" and stat.S_ISREG(mode):
+        for name, device, plan in read_saved(path, PLANNING):
+            yield (name, device), Side(label=text, document=plan)
+    elif stat.S_ISDIR(mode) and not (path / MODEL_FILE).is_file():
         yield from _found(request, (text,), path)
-    elif not path.exists() and path.suffix.lower() in (*RECIPE_SUFFIXES, ARGS_SUFFIX, ".json"):
+    elif not mode and suffix in (*RECIPE_SUFFIXES, ARGS_SUFFIX, ".json"):
         raise InputError("MP201", f"{text} does not exist", where=text)
     else:
-        file = ConfigFile(text, kind_of(path) if path.is_file() else "model")
+        file = ConfigFile(text, kind_of(path) if stat.S_ISREG(mode) else "model")
         yield from _planned(request, file, text, text)
 
 
@@ -137,18 +149,36 @@ def _planned(request: DiffRequest, file: ConfigFile, name: str, label: str) -> I
         yield (name, device), Side(label=label, document=document(report))
 
 
-def _at_base(request: DiffRequest, ref: str) -> dict[Key, Side]:
+def _at_base(request: DiffRequest, ref: str, commit: str) -> dict[Key, Side]:
     """The configs as a commit has them; their files are named `REF:path` wherever the plan names them."""
+    from glob import escape, glob
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="metrale-plan-") as temporary:
         root = Path(temporary)
-        lay_out(request.folder, ref, request.paths, root)
-        sides = dict(_found(request, (temporary,), root))
+        lay_out(request.folder, commit, request.paths, root)
+        paths = [
+            path
+            for path in request.paths
+            if (root / path).exists() or glob(os.path.join(escape(temporary), path), recursive=True)  # noqa: PTH118, PTH207
+        ]
+        sides = dict(_found(request, tuple(f"{temporary}/{path}" for path in paths), root))
     return {
         key: Side(label=f"{ref}:{key[0]}", document=_renamed(side.document, f"{temporary}/", f"{ref}:"))
         for key, side in sides.items()
     }
+
+
+def _following(
+    before: dict[Key, Side], after: dict[Key, Side], folder: str, commit: str
+) -> tuple[dict[Key, Side], dict[str, str]]:
+    """`before` under the names of now, and the names before of those that were renamed since."""
+    old, new = {name for name, _ in before}, {name for name, _ in after}
+    if not old - new or not new - old:
+        return before, {}
+    was = {now: then for now, then in renamed_since(folder, commit).items() if now in new - old and then in old - new}
+    names = {then: now for now, then in was.items()}
+    return {(names.get(name, name), device): side for (name, device), side in before.items()}, was
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:
@@ -158,30 +188,3 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     if isinstance(value, Mapping):
         return {key: _renamed(inner, old, new) for key, inner in value.items()}
     return [_renamed(inner, old, new) for inner in value] if isinstance(value, list) else value
-
-
-def _saved(path: Path) -> Iterator[tuple[Key, Side]]:
-    """The plans in a saved JSON document: one, or every result of a check."""
-    import json
-
-    from metrale_plan.model.toml_source import read_text
-
-    accepted = f"a document of schema {SCHEMA}, saved from preflight, plan or check with --format json"
-    try:
-        saved = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        raise InputError(NOT_COMPARABLE, f"{path} is not JSON", where=str(path), accepted=accepted) from None
-    if not isinstance(saved, dict) or saved.get("schema") != SCHEMA:
-        raise InputError(NOT_COMPARABLE, f"{path} is no saved plan", where=str(path), accepted=accepted)
-    results: list[dict[str, Any]]
-    if saved.get("command") in PLANNING:
-        results = [{"path": str(path), "device": (saved.get("memory") or {}).get("device"), "plan": saved}]
-    elif saved.get("command") == "check" and isinstance(saved.get("results"), list):
-        results = [result for result in saved["results"] if isinstance(result, dict) and result.get("plan")]
-    else:
-        raise InputError(NOT_COMPARABLE, f"{path} holds no plan", where=str(path), accepted=accepted)
-    for result in results:
-        plan = result["plan"]
-        if not isinstance(plan, dict) or not isinstance(plan.get("exit_code"), int):
-            raise InputError(NOT_COMPARABLE, f"{path} holds a broken plan", where=str(path), accepted=accepted)
-        yield (str(result["path"]), result["device"]), Side(label=str(path), document=plan)

@@ -2,12 +2,16 @@
 
 import json
 import subprocess
+from copy import deepcopy
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli import cli, cli_json
 from gate import BROKEN, EXCLUDING, GOOD, OTHER, REFUSED, UNTOLD, model_file, write
+
+from metrale_plan.gate.threshold import parse_threshold
 
 LARGER = GOOD.replace("max_batch_size: 8", "max_batch_size: 16")
 
@@ -130,6 +134,71 @@ def test_saved_plans_compare_like_their_configs(inside: Path) -> None:
         assert (saved["changes"], saved["total"]) == (live["changes"], live["total"])
 
 
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Paths of everything in a document; of a list, of its first element."""
+    inner: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value[:1]))
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+def test_a_saved_plan_of_another_version_or_hand_is_read_or_refused_and_never_a_bug(inside: Path) -> None:
+    write(inside, w=EXCLUDING)
+    argv = ("check", "a.yaml", "w.yaml", "--format", "json")
+    (inside / "a.json").write_text(cli(*argv).out)
+    whole = cli_json(*argv[:-2])
+    some = [place for place in places(whole) if place and not set(place) & {"arena", "findings"}]
+    shapes = (None, -1, "x", [], {}, [[]], {"a": 1}, True, 1.5, 10**400)
+    for index, place in enumerate(some):
+        for value in (shapes[index % len(shapes)], "left out"):
+            changed = deepcopy(whole)
+            at = changed
+            for key in place[:-1]:
+                at = at[key]
+            if value == "left out":
+                del at[place[-1]]
+            else:
+                at[place[-1]] = value
+            (inside / "b.json").write_text(json.dumps(changed))
+            run = cli("diff", "a.json", "b.json", "--format", ("table", "json", "markdown")[index % 3])
+            assert run.code in (0, 2), (place, value, run.err or run.out)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"total": 109', '"total": 1e9, "x": 109', "reserve.total"),
+        ('"schema": "metrale-plan/1"', '"schema": "metrale-plan/2"', "its schema is 'metrale-plan/2'"),
+        ('"value": 8,', '"value": NaN,', "not JSON"),
+        ('"value": 8,', '"value": 1e999,', "not JSON"),
+        ('"exit_code": 0', '"exit_code": "0"', "exit_code"),
+    ],
+)
+def test_a_broken_saved_plan_is_told_by_its_key(inside: Path, old: str, new: str, said: str) -> None:
+    plan = cli("preflight", "--format", "json", "--recipe", "a.yaml", "--device", "gb10").out
+    assert old in plan
+    (inside / "p.json").write_text(plan.replace(old, new, 1))
+    error = cli_json("diff", "a.yaml", "p.json")["error"]
+    assert error["code"] == "MP277"
+    assert said in error["message"]
+
+
+def test_a_percentage_is_exact_to_a_fraction_of_a_byte() -> None:
+    allowed = parse_threshold("5%")
+    assert not allowed.exceeded_by(5, 100)
+    assert allowed.exceeded_by(6, 101)
+    assert allowed.exceeded_by(1, 0)
+    assert not allowed.exceeded_by(0, 0)
+    total = cli_json("diff", "a.yaml", "b.yaml")["diff"]["comparisons"][0]["total"]
+    share = Fraction(100 * total["delta"], total["before"])
+    below = share.numerator * 10**9 // share.denominator
+    for parts, code in ((below, 1), (below + 1, 0)):
+        limit = f"{parts // 10**9}.{parts % 10**9:09}%"
+        assert cli("diff", "a.yaml", "b.yaml", "--fail-over", limit).code == code
+
+
 def test_saved_checks_compare_config_by_config(inside: Path) -> None:
     write(inside, r__x=GOOD, r__y=GOOD, r__z=OTHER)
     argv = ("check", "r", "--device", "gb10", "--device", "h100-sxm", "--format", "json")
@@ -219,6 +288,42 @@ def test_the_base_in_markdown_for_a_pull_request(repository: Path) -> None:
     assert "**over the limit**" in text
     assert "| setting | --max-batch-size | 8 | 16 |" in text
     assert "r/kept.yaml" not in text
+
+
+def test_patterns_links_and_odd_names_are_found_at_the_base_too(repository: Path) -> None:
+    odd = "r/o dd [1]\n:x.yaml"
+    write(repository, **{odd: GOOD, "r/build/b.yaml": GOOD, "r/serve.txt": "met serve Qwen/Qwen3.6-35B-A3B-FP8\n"})
+    (repository / "r" / "link.yaml").symlink_to("grown.yaml")
+    (repository / "r" / "lost.yaml").symlink_to("nowhere")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    write(repository, **{odd: LARGER, "r/grown.yaml": GOOD})
+
+    def found(*paths: str) -> dict[str, str]:
+        comparisons = cli_json("diff", "--base", "HEAD", *paths)["diff"]["comparisons"]
+        return {c["name"]: c["status"] for c in comparisons}
+
+    folder = found("r")
+    assert folder["r/link.yaml"] == folder["r/grown.yaml"] == folder[odd] == "changed"
+    assert {folder[name] for name in ("r/kept.yaml", "r/new.yaml")} == {"same"}
+    named = {name: status for name, status in folder.items() if name.endswith(".yaml")}
+    assert found("r/*.yaml") == found("./r/*.y?ml") == named
+    assert found("**/*.yaml").items() >= named.items()
+    assert found("r/build/b.yaml", "r/serve.txt") == {"r/build/b.yaml": "same", "r/serve.txt": "same"}
+    assert found(odd) == {odd: "changed"}
+
+
+def test_a_renamed_config_is_compared_with_what_it_was(repository: Path) -> None:
+    git(repository, "checkout", "--", "r/gone.yaml")
+    git(repository, "mv", "r/kept.yaml", "r/moved.yaml")
+    write(repository, r__moved=LARGER)
+    document = cli_json("diff", "--base", "trunk", "r", "--fail-over", "1GiB")
+    found = {c["name"]: c for c in document["diff"]["comparisons"]}
+    assert "r/kept.yaml" not in found
+    moved = found["r/moved.yaml"]
+    assert (moved["was"], moved["status"], moved["over_limit"]) == ("r/kept.yaml", "changed", True)
+    assert moved["before"]["path"] == "trunk:r/kept.yaml"
+    assert "r/moved.yaml (was r/kept.yaml) on gb10: changed" in cli("diff", "--base", "trunk", "r").out
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=x", "nope", "HEAD~99", ""])

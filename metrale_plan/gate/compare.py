@@ -124,6 +124,7 @@ class Comparison:
     Attributes:
         name: the config.
         device: the device both are planned for, or None where the documents say.
+        was: its name before, where that was another.
         limit: growth that is allowed, or None.
         forgiving: whether a broken `before` is no failure, since it cannot be mended any more.
     """
@@ -132,6 +133,7 @@ class Comparison:
     device: str | None
     before: Side | None
     after: Side | None
+    was: str | None = None
     changes: tuple[Change, ...] = ()
     limit: Threshold | None = None
     forgiving: bool = False
@@ -158,7 +160,7 @@ class Comparison:
         """Whether it grew by more than the limit, or lost the plan that could tell."""
         if self.limit is None or self.before is None or self.after is None or self.before.total is None:
             return False
-        return self.growth is None or self.growth > self.limit.of(self.before.total)
+        return self.growth is None or self.limit.exceeded_by(self.growth, self.before.total)
 
     @property
     def exit_code(self) -> int:
@@ -174,13 +176,21 @@ def compare(
     before: Side | None,
     after: Side | None,
     *,
+    was: str | None = None,
     limit: Threshold | None = None,
     forgiving: bool = False,
 ) -> Comparison:
     """The comparison of two sides; with one of them missing there are no changes to list."""
     changes = () if before is None or after is None else tuple(changes_between(before.document, after.document))
     return Comparison(
-        name=name, device=device, before=before, after=after, changes=changes, limit=limit, forgiving=forgiving
+        name=name,
+        device=device,
+        before=before,
+        after=after,
+        was=was,
+        changes=changes,
+        limit=limit,
+        forgiving=forgiving,
     )
 
 
@@ -188,7 +198,7 @@ def changes_between(before: Document, after: Document) -> Iterator[Change]:
     """Every setting, count and term that differs, in the documents' order: settings, counts, terms."""
     yield from _differing("setting", _settings(before), _settings(after))
     for kind in ("count", "term"):
-        yield from _differing(kind, dict(_figures(before, kind)), dict(_figures(after, kind)))
+        yield from _differing(kind, dict(figures(before, kind)), dict(figures(after, kind)))
 
 
 def _differing(kind: ChangeKind, before: Document, after: Document) -> Iterator[Change]:
@@ -214,7 +224,7 @@ def _is_default(key: str, value: Any) -> bool:
     return flag.default is not None and bool(flag.kind.parse(flag.default) == value)
 
 
-def _figures(document: Document, wanted: ChangeKind) -> Iterator[tuple[str, Any]]:
+def figures(document: Document, wanted: ChangeKind) -> Iterator[tuple[str, Any]]:
     """Counts or sizes of a document by dotted path."""
     if wanted == "count":
         yield "rules", document.get("rules")

@@ -30,6 +30,10 @@ class Threshold:
         """Bytes of the threshold where the share is of `base`, rounded up to a byte."""
         return ceil_div(base * self.parts, self.whole) if self.bytes is None else self.bytes
 
+    def exceeded_by(self, size: int, base: int) -> bool:
+        """Whether a size is more than the threshold, to a fraction of a byte, where the share is of `base`."""
+        return size * self.whole > base * self.parts if self.bytes is None else size > self.bytes
+
     def shown(self, base: int) -> str:
         """As a person reads it: the size, or the share and what it comes to."""
         return f"{self.text} ({human(self.of(base))})" if self.bytes is None else human(self.bytes)

@@ -1,6 +1,8 @@
 """Files, folders and patterns -> the serve configs they lead to, each once, in the order given."""
 
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,9 @@ NOT_FOUND = "MP273"
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "venv", "site-packages"})
 """Folders that a walk does not enter, besides hidden ones."""
 
-_RECIPE_KEY = re.compile(r"^(?:recipe_version|runtime|defaults)\s*:", re.MULTILINE)
+_TOP_KEY = re.compile(r"^[\"']?(recipe_version|runtime|defaults|container|model)[\"']?\s*:", re.MULTILINE)
+_MANY = re.compile(r"recipe_version|runtime")
+"""Words without which no YAML is a recipe, however it is laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +53,24 @@ def find_configs(paths: Iterable[str]) -> Iterator[ConfigFile]:
     Raises:
         InputError: MP273 for a pattern that matches nothing.
     """
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for named in paths:
         for found in _expand(named):
-            place = Path(found.path).absolute() if found.missing else Path(found.path).resolve()
+            place = os.path.abspath(found.path)  # noqa: PTH100 - a link is a config of its own: its folder has its devices
             if place not in seen:
                 seen.add(place)
                 yield found
 
 
 def _expand(named: str) -> Iterator[ConfigFile]:
+    if not named:
+        raise InputError(NOT_FOUND, "an empty path leads nowhere", accepted="a file, a folder or a quoted pattern")
     path = Path(named)
     try:
         folder, there = path.is_dir(), path.exists()
-    except (OSError, ValueError):
+    except OSError:  # reading it says why
+        folder, there = False, True
+    except ValueError:
         folder = there = False
     if folder:
         yield from _in_folder(path)
@@ -89,17 +97,26 @@ def _named(path: Path, named: str) -> ConfigFile:
 def _in_folder(folder: Path) -> Iterator[ConfigFile]:
     """What a folder holds, sorted, its own files before those of its folders."""
     try:
-        entries = sorted(folder.iterdir())
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError("MP201", f"{folder} cannot be read: {reason}", where=str(folder)) from None
-    files = [entry for entry in entries if not entry.is_dir()]
-    for entry in files:
-        if looks_like_one(entry):
-            yield _found(entry)
+    folders = [entry.name for entry in entries if _is_folder(entry)]
+    inside = frozenset(folders)
     for entry in entries:
-        if entry.is_dir() and not entry.is_symlink() and not entry.name.startswith(".") and _entered(entry.name):
-            yield from _in_folder(entry)
+        if entry.name not in inside and looks_like_one(Path(entry.name)):
+            yield _found(folder / entry.name)
+    for entry in entries:
+        if entry.name in inside and not entry.is_symlink() and not entry.name.startswith(".") and _entered(entry.name):
+            yield from _in_folder(folder / entry.name)
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _entered(name: str) -> bool:
@@ -130,11 +147,40 @@ def looks_like_one(path: Path) -> bool:
 def _found(path: Path) -> ConfigFile:
     """A file that a folder or pattern led to; a YAML file without a recipe's keys is some other YAML."""
     kind = kind_of(path)
-    if kind == "recipe":
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError):
-            return ConfigFile(str(path), kind)
-        if not _RECIPE_KEY.search(text):
-            return ConfigFile(str(path), kind, "a YAML file without a recipe's keys")
-    return ConfigFile(str(path), kind)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ConfigFile(str(path), kind, "a pipe, socket or device, not a file")
+        text = path.read_text(encoding="utf-8-sig") if kind == "recipe" else ""
+    except (OSError, UnicodeDecodeError):  # reading it says what is wrong with it
+        return ConfigFile(str(path), kind)
+    other = kind == "recipe" and not looks_like_a_recipe(text)
+    return ConfigFile(str(path), kind, "a YAML file without a recipe's keys" if other else None)
+
+
+def looks_like_a_recipe(text: str) -> bool:
+    """Whether a YAML text is meant as a recipe, broken ones included, and not as some other program's file.
+
+    A workflow and a hydra config have `defaults` too, and a compose file has `runtime` further in, so a recipe is what
+    names its version, or its runtime and something that it runs, at the top.
+    """
+    keys = frozenset(_TOP_KEY.findall(text))
+    if _are_a_recipes(keys):
+        return True
+    if not keys and _MANY.search(text) is None:
+        return False
+    from metrale_plan.sources.yaml_tree import compose
+
+    try:
+        root = compose(text, "")
+        top = [] if root is None or root.kind != "mapping" else [key.value for key, _value in root.raw.value]
+    except InputError:  # broken; what it was meant as is all there is to go by
+        return bool(keys) or "recipe_version" in text
+    return _are_a_recipes(frozenset(key for key in top if isinstance(key, str)))
+
+
+def _are_a_recipes(keys: frozenset[str]) -> bool:
+    return (
+        "recipe_version" in keys
+        or ("runtime" in keys and not keys.isdisjoint(("model", "container", "defaults")))
+        or {"container", "defaults"} <= keys
+    )

@@ -1,5 +1,6 @@
 """The gate's config: `metrale-plan.toml`, or `[tool.metrale-plan]` of a pyproject.toml; the nearest one wins."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,27 +41,29 @@ def nearest_config(folder: Path, known: dict[Path, Path | None]) -> Path | None:
 
 def _look_for_config(folder: Path, known: dict[Path, Path | None]) -> Path | None:
     own, project = folder / OWN_FILE, folder / PROJECT_FILE
-    if own.is_file():
+    if os.path.isfile(own):  # noqa: PTH113 - which never raises, where a folder may not be looked into
         return own
-    if project.is_file() and _has_table(project):
+    if os.path.isfile(project) and _has_table(project):  # noqa: PTH113
         return project
-    if (folder / ".git").exists() or folder == folder.parent:
+    if os.path.exists(folder / ".git") or folder == folder.parent:  # noqa: PTH110
         return None
     return nearest_config(folder.parent, known)
 
 
 def _has_table(project: Path) -> bool:
-    """Whether a pyproject.toml has our table; one that cannot be parsed counts only where it names it."""
+    """Whether a pyproject.toml has our table; one that cannot be read or parsed counts where it may, so that reading
+    it says what is wrong with it, and no policy is passed over."""
     try:
-        text = project.read_text(encoding="utf-8-sig")
+        raw = project.read_bytes()
+        if TABLE[1].encode() not in raw:
+            return False
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        return False
-    if TABLE[1] not in text:
-        return False
+        return True
     try:
         return _table(parse_toml(text, project)) is not None
     except InputError:
-        return f"[{'.'.join(TABLE)}" in text  # so that reading it says what is wrong with it
+        return f"[{'.'.join(TABLE)}" in text
 
 
 def _table(data: dict[str, Any]) -> Any:
@@ -188,6 +191,9 @@ class _Reader:
     def _ignore(self, index: int, entry: "IgnoreEntry") -> Ignore:
         key: Key = ("policy", "ignore", index)
         self._code(entry.code, (*key, "code"), ("warning", "policy"))
+        if not entry.reason.strip():
+            accepted = "why it may be ignored, in a few words"
+            raise self.refuse("policy.ignore.reason is blank", (*key, "reason"), accepted)
         return Ignore(
             code=entry.code,
             reason=entry.reason,
@@ -204,17 +210,17 @@ class _Reader:
         known = [c for c, e in BY_CODE.items() if e.kind in kinds or ("policy" in kinds and c in POLICY_CODES)]
         if code in known:
             return
-        what = f"{code} is {BY_CODE[code].kind}" if code in BY_CODE else f"{code!r} is no code"
+        named = BY_CODE.get(code)
+        what = f"{code!r} is no code" if named is None else f"{code} is no warning, but of the kind {named.kind!r}"
         accepted = f"a code of a warning{' or of policy' if 'policy' in kinds else ''}: {', '.join(sorted(known))}"
         raise self.refuse(what, key, accepted, () if code in BY_CODE else nearest(code, known))
 
     def _variables(self, names: list[str]) -> Iterator[str]:
         for index, name in enumerate(names):
-            if not name.startswith("METRALE_"):
+            if not name.startswith("METRALE_") or "*" in name[:-1]:
+                message = f"{name!r} is neither a METRALE_* variable nor a prefix of some"
                 key = ("policy", "forbidden_variables", index)
-                raise self.refuse(
-                    f"{name!r} is no METRALE_* variable", key, "a METRALE_* name, or a prefix ending in *"
-                )
+                raise self.refuse(message, key, "a METRALE_* name, or a prefix ending in *")
             yield name
 
     def _flags(self, names: list[str]) -> Iterator[str]:

@@ -30,6 +30,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     old, new = (side.total if side is not None else None for side in (before, after))
     return {
         "name": comparison.name,
+        "was": comparison.was,
         "device": comparison.device,
         "status": comparison.status,
         "exit_code": comparison.exit_code,

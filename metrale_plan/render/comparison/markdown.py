@@ -2,8 +2,8 @@
 
 from metrale_plan.gate.compare import Comparison
 from metrale_plan.gate.diff_report import DiffReport
-from metrale_plan.render.comparison.words import change_growth, growth, name_of, value, verdict
-from metrale_plan.render.markdown import cell, row
+from metrale_plan.render.comparison.words import change_growth, growth, name_of, renamed, value, verdict
+from metrale_plan.render.markdown import cell, raw, row
 
 LIMIT = 60_000
 """Characters; a pull request's comment holds 65,536."""
@@ -38,7 +38,7 @@ def _line(comparison: Comparison) -> str:
     total = "" if before is None or after is None or comparison.growth is None else growth(before.total, after.total)
     over = " **over the limit**" if comparison.over_limit else ""
     return row(
-        f"{cell(comparison.name)} ({comparison.status})",
+        f"{cell(renamed(comparison))} ({comparison.status})",
         comparison.device or "",
         f"{total}{over}",
         cell(verdict(before)),
@@ -60,6 +60,6 @@ def _details(comparison: Comparison) -> list[str]:
         )
         for change in comparison.changes
     ]
-    title = f"{cell(comparison.name)}{on}: {len(comparison.changes)} changes"
+    title = f"{raw(comparison.name)}{on}: {len(comparison.changes)} changes"
     head = ("| kind | what | before | after | growth |", "| --- | --- | ---: | ---: | ---: |")
     return ["", f"<details><summary>{title}</summary>", "", *head, *rows, "", "</details>"]

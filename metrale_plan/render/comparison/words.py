@@ -77,4 +77,9 @@ def verdict(side: Side | None) -> str:
 def title(comparison: Comparison) -> str:
     """The config, its device, and what happened to it."""
     on = f" on {comparison.device}" if comparison.device else ""
-    return f"{comparison.name}{on}: {comparison.status}"
+    return f"{renamed(comparison)}{on}: {comparison.status}"
+
+
+def renamed(comparison: Comparison) -> str:
+    """The config's name, and its name before where that was another."""
+    return comparison.name if comparison.was is None else f"{comparison.name} (was {comparison.was})"
