@@ -141,7 +141,7 @@ def test_what_the_plan_does_not_count_is_never_passed_over(flags: list[str], env
     ("env", "code", "in_force"),
     [
         ({"METRALE_MTP_K_LADDER": "4:three"}, "MP216", "default ladder"),
-        ({"METRALE_SSM_DECODE_RING": "yes"}, "MP216", "own rule"),
+        ({"METRALE_SSM_DECODE_RING": "yes"}, "MP216", "other rules"),
         ({"METRALE_DISABLE_WATCHDOGS": "yes"}, "MP216", "stay on"),
         ({"METRALE_KV_FLOOR_TOKENS": "many"}, "MP216", "4096"),
         ({"METRALE_MAX_BATCH_TOKENS": "-1"}, "MP216", "computed width"),

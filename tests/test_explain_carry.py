@@ -111,8 +111,8 @@ def test_a_warm_turn(tmp_path: Path) -> None:
     assert (turn["step"], turn["why"]) == (7, "with an append")
     assert (turn["common"], turn["rows_kept"], turn["rows_dropped"]) == (3, 2, 1)
     assert (turn["append_first"], turn["append_rows"]) == (2, 2)
-    assert turn["carried"] == {"first": 0, "last": 2}
-    assert turn["adopted"] == {"first": 0, "last": 1}
+    assert turn["carried"] == [{"first": 0, "last": 2}]
+    assert turn["adopted"] == [{"first": 0, "last": 1}]
     assert turn["appended"] == {"first": 2, "last": 3}
     assert turn["missing"] == []
     assert turn["rebuild_rows"] == 4
@@ -270,3 +270,47 @@ def test_figures_that_no_engine_leaves_are_warned_of() -> None:
     assert document["exit_code"] == 0
     assert [(w["code"], w["where"]) for w in document["warnings"]] == [("MP264", "--carried-rows")]
     assert cli("explain-carry", *argv, "--fail-on-warning").code == 4
+
+
+def test_drafter_blocks_hold_sixteen_rows_whatever_the_block_size() -> None:
+    flags = ("--carried-tokens", "40", "--prompt-tokens", "5", "--common-prefix", "0")
+    carry = cli_json("explain-carry", "qwen3.8-27b", "--speculative", "--block-size", "32", *flags)["explain_carry"]
+    assert carry["bytes"]["block_tokens"] == 16
+    assert (carry["turns"][0]["entry"]["blocks"], carry["turns"][0]["entry"]["block_bytes"]) == (3, 3 * 65536)
+
+
+def keys(runs: list[dict[str, int]]) -> list[int]:
+    return [key for run in runs for key in range(run["first"], run["last"] + 1)]
+
+
+def test_skipped_keys_stay_missing_in_the_turns_that_follow(tmp_path: Path) -> None:
+    turn = {"session": 7, "ticket": 2}
+    case = {
+        "entry": {"token_count": 100, "session": 7},
+        "store": {"owner": 2, "lo": 150, "hi": 200},
+        "turn": [
+            {**turn, "prompt_len": 200, "common_prefix": 100},
+            {**turn, "prompt_len": 250, "common_prefix": 200, "writes": [{"start": 200, "count": 50}]},
+            {**turn, "prompt_len": 250, "common_prefix": 120, "leaves": {"token_count": 260}},
+            {**turn, "prompt_len": 250, "common_prefix": 250},
+        ],
+    }
+    first, second, third, fourth = replayed(tmp_path, case)
+    gap = {"first": 99, "last": 149}
+    assert first["missing"] == second["missing"] == [gap]
+    assert second["carried"] == [{"first": 0, "last": 98}, {"first": 150, "last": 198}]
+    # One row per dropped key comes off the tail, so a gap in the tail costs rows of older keys.
+    assert third["text"] == "adopted rows=68 appended=99 first_key=150"
+    assert third["adopted"] == [{"first": 0, "last": 67}]
+    assert third["missing"] == [{"first": 68, "last": 149}]
+    # Ten tokens decoded beyond the prompt add ten rows to the 167 there are.
+    assert fourth["entry"]["rows"] == len(keys(fourth["carried"])) == 177
+    for result in (first, second, third, fourth):
+        got = keys(result["adopted"]) + (keys([result["appended"]]) if result["appended"] else [])
+        assert len(got) == result["rows_kept"] + (result["append_rows"] or 0)
+        assert sorted([*got, *keys(result["missing"])]) == list(range(result["prompt_tokens"] - 1))
+
+
+def test_a_slot_that_nobody_spoke_of_is_said_to_be_taken_as_empty() -> None:
+    out = cli("explain-carry", "--prompt-tokens", "5", env={"COLUMNS": "200"}).out
+    assert "taken as empty: nothing says what this turn leaves" in out

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -217,3 +218,40 @@ def test_no_model_needs_no_heavy_library() -> None:
 @pytest.mark.parametrize("argv", [("--device", "gb11"), ("--total-memory", "80"), ("--rules", "2020-01-01")])
 def test_bad_input_is_bad_input_without_a_model_too(argv: tuple[str, ...]) -> None:
     assert cli("explain-ladder", *argv).code == 2
+
+
+def test_a_malformed_variable_under_a_flag_claims_nothing() -> None:
+    document = cli_json("explain-ladder", "--mtp-k-ladder", "4:2", env={"METRALE_MTP_K_LADDER": "4:x"})
+    (warning,) = [w for w in document["warnings"] if w["code"] == "MP216"]
+    assert warning["message"].endswith("in force instead: --mtp-k-ladder 4:2")
+    assert document["explain_ladder"]["source"]["lost"][0]["why"] == "one malformed step voids the whole text"
+
+
+def test_a_malformed_ladder_of_a_recipe_is_not_rescued_by_the_environment(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    lines = ('recipe_version: "2"', "model: Qwen/Qwen3.8-27B", "runtime: metrale", "container: x:y")
+    recipe.write_text("\n".join((*lines, "env:", '  METRALE_MTP_K_LADDER: "4:x"', "")), "utf-8")
+    document = cli_json("explain-ladder", "--recipe", str(recipe), env={"METRALE_MTP_K_LADDER": "4:2"})
+    assert document["error"] is None, document["error"]
+    assert document["explain_ladder"]["side"]["ladder"] == [[4, 3], [8, 3], [16, 1], [32, 1]]
+    assert document["explain_ladder"]["side"]["pinned"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        ((), "the most drafts of a step is 1"),
+        (("--num-drafts", "3", "--mtp-max-seqs", "8"), "the dispatch cap is 8"),
+        (("--num-drafts", "3"), None),
+    ],
+)
+def test_a_rung_that_lifts_nothing_says_why(argv: tuple[str, ...], why: str | None) -> None:
+    assert cli_json("explain-ladder", *argv)["explain_ladder"]["side"]["rung"]["idle"] == why
+
+
+def test_the_ladder_of_dflash_has_its_origin() -> None:
+    argv = ("explain-ladder", "--dflash", "--dflash-gamma", "8")
+    assert cli_json(*argv)["explain_ladder"]["dflash_ladder"] is None
+    own = cli_json(*argv, "--dflash-draft-ladder", "4:6,16:3")["explain_ladder"]["dflash_ladder"]
+    assert (own["value"], own["source"]) == ([[4, 6], [16, 3]], "flag")
+    assert "DFlash ladder 4:6,16:3 (flag)" in cli(*argv, "--dflash-draft-ladder", "4:6,16:3").out

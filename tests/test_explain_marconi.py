@@ -98,3 +98,20 @@ def test_an_ignored_variable_is_told() -> None:
 
 def test_a_model_is_needed() -> None:
     assert cli("explain-marconi").code == 2
+
+
+def test_without_recurrent_layers_slots_are_reserved_and_not_allocated() -> None:
+    marconi = value("gemma-4-31b", "--enable-prefix-caching")
+    assert marconi["bytes"] == 16 * marconi["hidden_row_bytes"] > 0 == marconi["allocated_bytes"]
+    assert "no snapshots" in cli("explain-marconi", "gemma-4-31b", "--enable-prefix-caching").out
+
+
+def test_the_allocation_has_the_hidden_row_under_any_rules() -> None:
+    marconi = value("qwen3.8-27b", "--enable-prefix-caching", "--rules", "2026-10-02")
+    assert marconi["allocated_bytes"] == 16 * (158_859_264 + 2 * 5120) > marconi["bytes"]
+
+
+@pytest.mark.parametrize(("argv", "said"), [((), True), (("--enable-prefix-caching",), False)])
+def test_nothing_is_called_restored_without_a_cache(argv: tuple[str, ...], said: bool) -> None:
+    out = cli("explain-marconi", "qwen3.8-27b", *argv, env={"COLUMNS": "200"}).out
+    assert ("nothing is restored" in out) is said

@@ -75,7 +75,7 @@ def test_the_fit_names_its_yardstick_and_the_deepest_that_goes_in() -> None:
     ("argv", "kept"),
     [
         (("--free-memory", "100GiB"), "it fits"),
-        (("--free-memory", "40GiB", "--ssm-decode-ring-slots", "8"), "never made shallower"),
+        (("--free-memory", "40GiB", "--ssm-decode-ring-slots", "8"), "the flag pins a depth"),
         (("--free-memory", "1GiB"), "not even depth 0 fits"),
         (("--free-memory", "40GiB", "--speculative"), "no ring is wanted"),
     ],
@@ -138,3 +138,15 @@ def test_a_size_without_a_unit_is_bad_input() -> None:
     outcome = cli(*M27, "--weights", "28")
     assert outcome.code == 2
     assert "MP218" in outcome.err and "--weights" in outcome.err
+
+
+def test_a_reserve_of_full_depth_needs_it_for_every_pin() -> None:
+    env = {"METRALE_SSM_RESERVE_RING_FULL": "1"}
+    ring = value(*M27, "--free-memory", "40GiB", "--ssm-decode-ring-slots", "1", env=env)
+    assert {row["fits"] for row in ring["depths"]} == {False}
+    argv = ("--device", "gb10", "--free-memory", "40GiB", "--ssm-decode-ring-slots", "1")
+    assert cli("preflight", *M27[1:], *argv, env=env).code == 1
+
+
+def test_a_ring_that_nobody_wants_is_not_fitted_for_that_reason() -> None:
+    assert value(*M27, "--speculative")["unfitted"] == "no ring is wanted"

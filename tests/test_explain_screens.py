@@ -48,6 +48,21 @@ def test_in_colour_it_says_the_same(name: str, width: int) -> None:
     assert set(re.findall(figures, bare)) >= set(re.findall(figures, plain.out))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dumb_terminal_has_its_width_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    out = cli(*SCREENS[name], "--color", "always", env={"COLUMNS": "60", "TERM": "dumb"}).out
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert [line for line in bare.splitlines() if len(line) > 60] == []
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_no_mark_of_a_legend_ends_a_line(width: int) -> None:
+    for name in ("ladder of the 27b", "carry"):
+        for line in cli(*SCREENS[name], env={"COLUMNS": str(width)}).out.splitlines():
+            assert not re.search(r"[;,:] [#+x:=.~]$", line)
+
+
 @pytest.mark.parametrize("color", ["never", "always"])
 @pytest.mark.parametrize("name", NAMES)
 def test_without_utf8_nothing_is_lost(name: str, color: str) -> None:

@@ -109,8 +109,10 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         return by_name()[name].default if given is None or isinstance(given.value, Ignored) else given.value
 
     def with_variable(key: str, name: str) -> list[Given]:
-        """The flag's offers, then the variable's when the engine takes its text."""
-        return [*offers.all(key), *(g for g in offers.all(name) if not isinstance(g.value, Ignored))]
+        """The flag's offers, then the variable's unless the engine drops the text that it gets."""
+        given = offers.all(name)
+        dropped = bool(given) and isinstance(given[0].value, Ignored)
+        return [*offers.all(key), *(g for g in given if not dropped and not isinstance(g.value, Ignored))]
 
     for key in ENGINE_DEFAULTS:
         take(key, engine(key))
@@ -256,7 +258,8 @@ def _variable_notes(offers: Offers) -> Iterator[Problem]:
         if isinstance(given.value, Ignored):
             yield Problem(
                 code="MP216",
-                message=f"{key}={given.text} is ignored by the engine; in force instead: {given.value.in_force}",
+                message=f"{key}={given.text} is ignored by the engine; in force instead: "
+                f"{_by_flag(offers, variable.flag) or given.value.in_force}",
                 where=given.where or key,
                 accepted=given.value.accepted,
                 severity="warning",
@@ -269,6 +272,12 @@ def _variable_notes(offers: Offers) -> Iterator[Problem]:
                 accepted="unset it to switch it off",
                 severity="warning",
             )
+
+
+def _by_flag(offers: Offers, flag: str | None) -> str | None:
+    """The flag that wins over a variable anyway, as it was given, or None."""
+    given = offers.best(flag) if flag else None
+    return None if given is None else f"--{str(flag).replace('_', '-')} {given.text or given.value}"
 
 
 def _before_and_after(settings: Settings) -> Iterator[Problem]:

@@ -78,7 +78,7 @@ def _ladder(raw: str) -> tuple[tuple[int, int], ...] | Ignored:
 
 
 def _ring(raw: str) -> str | Ignored:
-    return raw if raw in ("0", "1") else Ignored("0 or 1", "the ring's own rule")
+    return raw if raw in ("0", "1") else Ignored("0 or 1", "the ring's other rules")
 
 
 def _watchdogs(raw: str) -> bool | Ignored:

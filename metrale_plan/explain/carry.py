@@ -15,6 +15,7 @@ from metrale_plan.explain.warm_turn import (
     TurnResult,
     replay,
 )
+from metrale_plan.kv import DRAFT_BLOCK_TOKENS
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan
 
@@ -44,7 +45,7 @@ class CarryBytes:
     Attributes:
         hidden_row: one row of the hidden store, BF16.
         store_rows, store: rows that the whole store holds, and their bytes; only with --speculative and an MTP head.
-        draft_block: one drafter KV block of `block_tokens` rows.
+        draft_block: one drafter KV block of `block_tokens` rows, whatever --block-size is.
     """
 
     hidden_row: int | None
@@ -91,7 +92,7 @@ def explain_carry(
         case: turns to replay.
     """
     sizes = _bytes(config, plan, dims)
-    geometry = Geometry(hidden_row=sizes.hidden_row, draft_block=sizes.draft_block, block_tokens=config.block_size)
+    geometry = Geometry(hidden_row=sizes.hidden_row, draft_block=sizes.draft_block, block_tokens=sizes.block_tokens)
     return CarryExplanation(
         state=_armed(config, settings),
         drafts_with_mtp=config.speculative,
@@ -128,5 +129,5 @@ def _bytes(config: ServeConfig, plan: MemoryPlan | None, dims: ModelDims | None)
         store_rows=config.max_seq_len if held else None,
         store=config.max_seq_len * row if held and row is not None else None,
         draft_block=None if plan is None else plan.draft_block_bytes,
-        block_tokens=config.block_size,
+        block_tokens=DRAFT_BLOCK_TOKENS,
     )

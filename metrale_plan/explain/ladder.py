@@ -23,7 +23,7 @@ from metrale_plan.rules import EngineRules
 RUNG_FIRST, RUNG_LAST, RUNG_DRAFTS = 9, 16, 2
 """Widths that the adaptive rung lifts, and to how many drafts."""
 
-OWN_WIDTH = "its own width"
+OWN_WIDTH = "drafts of its own width"
 """Why a slot has its capacity, where no wider width asks for more."""
 
 Reach = Literal["runs", "above the batch", "above the cap"]
@@ -101,6 +101,7 @@ class Rung:
         why: what makes it so.
         widths: the widths it looks at.
         lifted, clamped: widths within the dispatch cap.
+        idle: why one that is active lifts nothing, or None.
     """
 
     active: bool
@@ -109,6 +110,7 @@ class Rung:
     drafts: int
     lifted: tuple[int, ...]
     clamped: tuple[int, ...]
+    idle: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +208,7 @@ class LadderExplanation:
         source: the ladder's origin.
         malformed: the variable's text that the engine could not read, or None.
         switched_off_by: what takes the ladder out of use, or None.
+        dflash_ladder: origin of DFlash's own ladder, or None where it drafts without one.
         cap: the dispatch cap's origin; `cap_limits` are the least and most that a serve accepts.
         batch: most sequences decoded together; `batch_auto` under `--max-batch-size auto`.
         full_width_total, saved: bytes of the pool at full width, and what the ladder saves against that; None
@@ -219,6 +222,7 @@ class LadderExplanation:
     source: Origin
     malformed: str | None
     switched_off_by: str | None
+    dflash_ladder: Origin | None
     cap: Origin
     cap_limits: tuple[int, int]
     batch: int
@@ -260,7 +264,7 @@ def explain_ladder(
     malformed = variable.value if variable is not None and isinstance(variable.value, str) else None
     tier = _verify(planned).tier
     full = None if priced is None else _pool_total(replace(planned, full_width_pools=True), rules, priced)
-    drafts = "dflash_gamma" if config.dflash else "num_drafts"
+    drafts, own = "dflash_gamma" if config.dflash else "num_drafts", config.dflash_draft_ladder
     return LadderExplanation(
         proposer=proposer,
         assumed=proposer is None,
@@ -269,6 +273,7 @@ def explain_ladder(
         source=_ladder_origin(settings, malformed),
         malformed=malformed,
         switched_off_by="METRALE_NO_MTP_K_LADDER" if config.ladder_disabled else None,
+        dflash_ladder=origin_of(settings["dflash_draft_ladder"]) if config.dflash and own else None,
         cap=origin_of(settings["mtp_max_seqs"]),
         cap_limits=(1, MAX_MTP_MAX_SEQS),
         batch=config.ceiling,
@@ -290,7 +295,9 @@ def ladder_text(steps: Steps) -> str:
 def _ladder_origin(settings: Settings, malformed: str | None) -> Origin:
     dropped: tuple[Lost, ...] = ()
     if malformed is not None:
-        why = "one malformed step voids the whole text; it still pins the ladder, so there is no adaptive rung"
+        why = "one malformed step voids the whole text"
+        if settings["mtp_k_ladder"].source == "engine":
+            why += "; it still pins the ladder, so there is no adaptive rung"
         dropped = (Lost(value=malformed, source="env", where="METRALE_MTP_K_LADDER", why=why),)
     return origin_of(settings["mtp_k_ladder"], *dropped)
 
@@ -356,6 +363,14 @@ def _rung_reason(config: ServeConfig) -> tuple[bool, str]:
     return True, "no ladder was given and METRALE_MTP_STATIC_RUNG is absent"
 
 
+def _idle(config: ServeConfig) -> str:
+    if config.mtp_max_seqs < RUNG_FIRST:
+        return f"the dispatch cap is {config.mtp_max_seqs}"
+    if config.num_drafts < RUNG_DRAFTS:
+        return f"the most drafts of a step is {config.num_drafts}"
+    return "each of those widths has as many drafts without it"
+
+
 def _widths(config: ServeConfig) -> tuple[Rung, tuple[WidthRun, ...]]:
     active, why = _rung_reason(config)
     cap, batch = config.mtp_max_seqs, config.ceiling
@@ -398,6 +413,7 @@ def _widths(config: ServeConfig) -> tuple[Rung, tuple[WidthRun, ...]]:
         drafts=RUNG_DRAFTS,
         lifted=tuple(lifted_widths),
         clamped=tuple(clamped_widths),
+        idle=_idle(config) if active and not lifted_widths else None,
     )
     return rung, tuple(runs)
 
@@ -422,7 +438,7 @@ def capacities(config: ServeConfig, count: int) -> tuple[tuple[int, str, int | N
     def of(slot: int) -> tuple[int, str, int | None]:
         capacity = verify_slot_drafts(slot, cap, config.num_drafts, at.__getitem__)
         asking = next(width for width in range(slot + 1, len(at)) if at[width] >= capacity)
-        return (capacity, OWN_WIDTH, None) if asking == slot + 1 else (capacity, f"width {asking}", asking)
+        return (capacity, OWN_WIDTH, None) if asking == slot + 1 else (capacity, f"drafts of width {asking}", asking)
 
     return tuple(of(slot) for slot in range(count))
 

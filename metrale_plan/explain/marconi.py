@@ -38,6 +38,8 @@ class MarconiExplanation:
         active: whether the prefix cache is real: asked for, and `whole_state`.
         whole_state_why: what decides that about the model.
         state_bytes: FP32 state of every recurrent layer; with `hidden_row_bytes` it makes `slot_bytes`.
+        bytes, allocated_bytes: what the kept slots reserve, and what they are allocated: always with the hidden row,
+            and nothing without recurrent layers.
         dropped_bytes: what the dropped slots would have reserved.
         floor: whether any match is too short to restore.
     """
@@ -59,6 +61,7 @@ class MarconiExplanation:
     f16_pool: bool
     slot_bytes: int
     bytes: int
+    allocated_bytes: int
     dropped_bytes: int
     threshold: Origin
     default_threshold: int
@@ -96,6 +99,7 @@ def explain_marconi(
         f16_pool=config.f16_pool,
         slot_bytes=slot,
         bytes=plan.bytes_of("marconi"),
+        allocated_bytes=plan.marconi.slots * marconi_slot_bytes(dims, hidden_row=True) if dims.ssm_layers else 0,
         dropped_bytes=(config.ssm_cache_slots - plan.marconi.slots) * slot,
         threshold=threshold,
         default_threshold=DEFAULT_MARCONI_MIN_TOKENS,

@@ -39,7 +39,8 @@ class Depth:
     Attributes:
         need: reserve and arena with this ring.
         headroom: free minus need, signed; None without memory.
-        fits: whether preflight would take it; None without memory.
+        fits: whether preflight would take it; None without memory. A reserve that starts from depth 8 whatever is
+            pinned needs that much for each.
         roles: "wanted", "reserved", "allocated".
     """
 
@@ -157,9 +158,9 @@ def explain_ring(
         slot_bytes=ring.slot_bytes,
         bytes=ring.bytes,
         rules=tuple(_rules(dims, config, settings)),
-        depths=tuple(_depths(plan, free)),
+        depths=tuple(_depths(plan, config, free)),
         fit=fit,
-        unfitted=None if fit else _unfitted(later),
+        unfitted=None if fit else _unfitted(ring, later),
         after_load=conditions,
     )
 
@@ -202,18 +203,20 @@ def _rules(dims: ModelDims, config: ServeConfig, settings: Settings) -> Iterator
     yield rule("otherwise", "", DEFAULT_DECODE_RING_SLOTS)
 
 
-def _depths(plan: MemoryPlan, free: int | None) -> Iterator[Depth]:
+def _depths(plan: MemoryPlan, config: ServeConfig, free: int | None) -> Iterator[Depth]:
     ring = plan.ring
+    others = plan.total - ring.bytes
     named = {"wanted": ring.requested, "reserved": ring.reserved, "allocated": ring.slots}
     for depth in sorted({*DECODE_RING_FIT_LADDER, *named.values()}, reverse=True):
         size = depth * ring.slot_bytes
-        need = plan.total - ring.bytes + size
+        need = others + size
+        asked = others + ring.want * ring.slot_bytes if config.reserve_ring_full else need
         yield Depth(
             depth=depth,
             bytes=size,
             need=need,
             headroom=None if free is None else free - need,
-            fits=None if free is None else need <= free,
+            fits=None if free is None else asked <= free,
             roles=tuple(role for role, value in named.items() if value == depth),
         )
 
@@ -265,7 +268,7 @@ def _kept(yardstick: Yardstick, ring: RingPlan, result: int) -> str | None:
     if ring.slot_bytes == 0:
         return "a ring of any depth takes no bytes"
     if ring.pinned:
-        return "the flag pins it, and a pinned depth is never made shallower"
+        return "the flag pins a depth, so none is made shallower"
     if yardstick.fits(ring.want * ring.slot_bytes):
         return "it fits"
     if result == ring.want:
@@ -273,7 +276,9 @@ def _kept(yardstick: Yardstick, ring: RingPlan, result: int) -> str | None:
     return None
 
 
-def _unfitted(later: bool) -> str:
+def _unfitted(ring: RingPlan, later: bool) -> str:
+    if ring.want == 0 or ring.slot_bytes == 0:
+        return "no ring is wanted" if ring.want == 0 else "a ring of any depth takes no bytes"
     if later:
         return (
             "the engine fits this ring after the load, to what the weights leave; --weights SIZE, their size on "

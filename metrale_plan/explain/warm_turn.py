@@ -1,5 +1,8 @@
 """Warm turns of the drafter carry, replayed: the store is merged, the carry tried, the slot left for the next turn.
 
+Beside the figures that the engine keeps, the replay keeps which keys the rows are of: an append that skips keys leaves
+rows of keys with gaps, which rows and last key alone do not tell.
+
 Source: `mtp_carry`; the order in which outcomes are tried is this planner's.
 """
 
@@ -136,13 +139,14 @@ class TurnResult:
         rows_kept, rows_dropped: of the entry's rows.
         append_first, append_rows: the append plan, or None.
         needed: keys that the prompt needs in all.
-        carried: keys of the entry, drawn as if no key before them were skipped.
-        adopted, appended: keys that the turn gets.
-        missing: keys it is left without.
+        carried: keys that the entry's rows are of, in runs. Of an entry that the case states, the newest rows' keys are
+            taken to have no gaps.
+        adopted, appended: keys that the turn gets; adopted ones in runs.
+        missing: needed keys it is left without, in runs.
         stored_bytes: of the hidden rows in the store's range; None without a model.
         rebuild_rows, rebuild_ms: what a rebuild of the whole prompt's rows would have computed, and taken.
         append_ms: the appended rows at the same rate.
-        slot_after: what the next turn finds; None when it is empty or nobody said.
+        slot_after: what the next turn finds; None when nothing is known of what the turn left, and it finds nothing.
     """
 
     number: int
@@ -164,8 +168,8 @@ class TurnResult:
     append_first: int | None
     append_rows: int | None
     needed: Keys | None
-    carried: Keys | None
-    adopted: Keys | None
+    carried: tuple[Keys, ...]
+    adopted: tuple[Keys, ...]
     appended: Keys | None
     missing: tuple[Keys, ...]
     stored_rows: int
@@ -218,13 +222,21 @@ def rebuild_ms(rows: int) -> float:
     return round(rows * REBUILD_MS / REBUILD_ROWS, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """The slot's entry, and the keys that its rows are of, in runs."""
+
+    entry: CarriedDrafter
+    keys: tuple[Keys, ...]
+
+
 def replay(case: Case, geometry: Geometry) -> Iterator[TurnResult]:
     """Every turn in order; each finds the slot and the store as the one before left them."""
     unshared = (-number for number in count(1))  # ids that no other token has, for tokens known only by number
-    entry = None if case.entry is None else _entry(case.entry, None, 0, unshared)
+    held = None if case.entry is None else _stated(case.entry, None, 0, unshared)
     store = case.store
     for number, turn in enumerate(case.turns, 1):
-        prompt = _prompt(turn.prompt, entry, unshared)
+        prompt = _prompt(turn.prompt, held, unshared)
         merges: list[Merge] = []
         before = store
         for write in turn.writes:
@@ -232,20 +244,33 @@ def replay(case: Case, geometry: Geometry) -> Iterator[TurnResult]:
             merged = stamped_merge(store, writer, write.start, write.count)
             merges.append(Merge(ticket=writer, start=write.start, count=write.count, before=store, after=merged))
             store = merged
-        outcome = attempt(entry, prompt, turn.session, turn.ticket, store)
-        after = _left(turn, prompt, outcome, unshared)
-        yield _result(number, turn, prompt, entry, before, tuple(merges), store, outcome, after, geometry)
-        entry = after
+        outcome = attempt(None if held is None else held.entry, prompt, turn.session, turn.ticket, store)
+        adopted, appended = _got(held, prompt, turn.session, outcome)
+        after = _left(turn, prompt, outcome, adopted, appended, unshared)
+        got = (adopted, appended)
+        yield _result(number, turn, prompt, held, before, tuple(merges), store, outcome, got, after, geometry)
+        held = after
 
 
-def _prompt(prompt: Tokens, entry: CarriedDrafter | None, unshared: Iterator[int]) -> tuple[int, ...]:
+def _prompt(prompt: Tokens, held: _Carried | None, unshared: Iterator[int]) -> tuple[int, ...]:
     if prompt.ids is not None:
         return prompt.ids
-    shared = () if entry is None else tuple(entry.tokens[: prompt.common])
+    shared = () if held is None else tuple(held.entry.tokens[: prompt.common])
     return (*shared, *(next(unshared) for _ in range(prompt.count - len(shared))))
 
 
-def _entry(left: Left, prompt: tuple[int, ...] | None, session: int, unshared: Iterator[int]) -> CarriedDrafter:
+def _stated(
+    left: Left,
+    prompt: tuple[int, ...] | None,
+    session: int,
+    unshared: Iterator[int],
+    known: tuple[Keys, ...] | None = None,
+) -> _Carried:
+    """What a case says is in the slot, the rest by what a turn leaves.
+
+    Args:
+        known: keys of the rows that a turn which adopted had for its prompt; decoding adds one per token.
+    """
     if left.tokens is None:
         tokens = prompt or ()
     elif left.tokens.ids is not None:
@@ -256,49 +281,112 @@ def _entry(left: Left, prompt: tuple[int, ...] | None, session: int, unshared: I
     key = left.last_pair_key
     if key is None and not left.keyless and len(tokens) >= 2:
         key = len(tokens) - 2
-    rows = left.rows if left.rows is not None else 0 if key is None else key + 1
-    return CarriedDrafter(left.blocks, rows, key, tokens, session if left.session is None else left.session)
+    if known is not None and key is not None and left.rows is None:
+        decoded = Keys(first=len(prompt or ()) - 1, last=key)
+        keys = _joined((*_up_to(known, key), *([decoded] if decoded.first <= key else ())))
+        rows = _rows_of(keys)
+    else:
+        rows = left.rows if left.rows is not None else 0 if key is None else key + 1
+        keys = (Keys(first=max(key - rows + 1, 0), last=key),) if key is not None and rows else ()
+    owner = session if left.session is None else left.session
+    return _Carried(CarriedDrafter(left.blocks, rows, key, tokens, owner), keys)
 
 
-def _left(turn: Turn, prompt: tuple[int, ...], outcome: CarryOutcome, unshared: Iterator[int]) -> CarriedDrafter | None:
+def _got(
+    held: _Carried | None, prompt: tuple[int, ...], session: int, outcome: CarryOutcome
+) -> tuple[tuple[Keys, ...], Keys | None]:
+    """Keys adopted and appended. Rows are dropped off the tail, so with gaps there more than the last key may go."""
+    if held is None or not isinstance(outcome, Adopted):
+        return (), None
+    usable = held.entry.usable_by(prompt, session)
+    assert usable is not None
+    appended = None
+    if outcome.appended:
+        appended = Keys(first=outcome.first_key, last=outcome.first_key + outcome.appended - 1)
+    return _up_to(_oldest(held.keys, outcome.rows), usable[1]), appended
+
+
+def _left(
+    turn: Turn,
+    prompt: tuple[int, ...],
+    outcome: CarryOutcome,
+    adopted: tuple[Keys, ...],
+    appended: Keys | None,
+    unshared: Iterator[int],
+) -> _Carried | None:
     """What the turn leaves: what it says; else, once adopted, its prompt's rows; else nothing that is known."""
+    if not isinstance(outcome, Adopted):
+        return None if turn.leaves is None else _stated(turn.leaves, prompt, turn.session, unshared)
+    known = _joined((*adopted, *([appended] if appended else ())))
     if turn.leaves is not None:
-        return _entry(turn.leaves, prompt, turn.session, unshared)
-    if isinstance(outcome, Adopted):
-        return CarriedDrafter((), outcome.rows + outcome.appended, len(prompt) - 2, prompt, turn.session)
-    return None
+        return _stated(turn.leaves, prompt, turn.session, unshared, known)
+    rows = outcome.rows + outcome.appended
+    return _Carried(CarriedDrafter((), rows, len(prompt) - 2, prompt, turn.session), known)
+
+
+# Runs of keys, ascending and apart
+
+
+def _rows_of(keys: Sequence[Keys]) -> int:
+    return sum(run.last - run.first + 1 for run in keys)
+
+
+def _joined(keys: Sequence[Keys]) -> tuple[Keys, ...]:
+    """The same keys, runs that touch made one."""
+    joined: list[Keys] = []
+    for run in keys:
+        if joined and joined[-1].last + 1 == run.first:
+            joined[-1] = Keys(first=joined[-1].first, last=run.last)
+        else:
+            joined.append(run)
+    return tuple(joined)
+
+
+def _up_to(keys: Sequence[Keys], last: int) -> tuple[Keys, ...]:
+    """Those up to key `last`."""
+    return tuple(Keys(first=run.first, last=min(run.last, last)) for run in keys if run.first <= last)
+
+
+def _oldest(keys: Sequence[Keys], rows: int) -> tuple[Keys, ...]:
+    """The first `rows` of them."""
+    kept: list[Keys] = []
+    for run in keys:
+        if rows <= 0:
+            break
+        kept.append(Keys(first=run.first, last=min(run.last, run.first + rows - 1)))
+        rows -= run.last - run.first + 1
+    return tuple(kept)
+
+
+def _gaps(keys: Sequence[Keys], needed: Keys | None) -> tuple[Keys, ...]:
+    """The needed keys that are not among `keys`."""
+    if needed is None:
+        return ()
+    gaps: list[Keys] = []
+    at = needed.first
+    for run in keys:
+        if run.first > at:
+            gaps.append(Keys(first=at, last=run.first - 1))
+        at = max(at, run.last + 1)
+    return (*gaps, *([Keys(first=at, last=needed.last)] if at <= needed.last else ()))
 
 
 def _result(
     number: int,
     turn: Turn,
     prompt: tuple[int, ...],
-    entry: CarriedDrafter | None,
+    held: _Carried | None,
     before: StoreRange,
     merges: tuple[Merge, ...],
     store: StoreRange,
     outcome: CarryOutcome,
-    after: CarriedDrafter | None,
+    got: tuple[tuple[Keys, ...], Keys | None],
+    after: _Carried | None,
     geometry: Geometry,
 ) -> TurnResult:
-    common = 0 if entry is None else entry.common_prefix_len(prompt)
-    last_needed = len(prompt) - 2
-    needed = Keys(first=0, last=last_needed) if last_needed >= 0 else None
-    carried = adopted = appended = None
-    missing: tuple[Keys, ...] = () if needed is None else (needed,)
-    if entry is not None and entry.last_pair_key is not None and entry.rows:
-        carried = Keys(first=max(entry.last_pair_key - entry.rows + 1, 0), last=entry.last_pair_key)
-    if isinstance(outcome, Adopted):
-        assert entry is not None
-        usable = entry.usable_by(prompt, turn.session)
-        assert usable is not None
-        key = usable[1]
-        adopted = Keys(first=max(key - outcome.rows + 1, 0), last=key)
-        if outcome.appended:
-            appended = Keys(first=outcome.first_key, last=outcome.first_key + outcome.appended - 1)
-        missing = (Keys(first=key + 1, last=outcome.first_key - 1),) if outcome.first_key > key + 1 else ()
+    adopted, appended = got
     kept = outcome.rows if isinstance(outcome, Adopted) else 0
-    visible = store.visible_to(turn.ticket)
+    needed = Keys(first=0, last=len(prompt) - 2) if len(prompt) >= 2 else None
     step = _step(outcome)
     stored = max(store.hi - store.lo, 0)
     rebuild = 0 if needed is None else needed.last + 1
@@ -307,25 +395,25 @@ def _result(
         session=turn.session,
         ticket=turn.ticket,
         prompt_tokens=len(prompt),
-        entry=_slot(entry, geometry),
-        common=common,
+        entry=_slot(held, geometry),
+        common=0 if held is None else held.entry.common_prefix_len(prompt),
         store_before=before,
         merges=merges,
         store_after=store,
-        visible=visible,
+        visible=store.visible_to(turn.ticket),
         outcome=type(outcome).__name__,
         text=str(outcome),
         step=step,
         why=ORDER[step - 1][1],
         rows_kept=kept,
-        rows_dropped=0 if entry is None else entry.rows - kept,
+        rows_dropped=0 if held is None else held.entry.rows - kept,
         append_first=appended.first if appended else None,
-        append_rows=outcome.appended if isinstance(outcome, Adopted) and outcome.appended else None,
+        append_rows=_rows_of((appended,)) if appended else None,
         needed=needed,
-        carried=carried,
+        carried=() if held is None else held.keys,
         adopted=adopted,
         appended=appended,
-        missing=missing,
+        missing=_gaps((*adopted, *([appended] if appended else ())), needed),
         stored_rows=stored,
         stored_bytes=None if geometry.hidden_row is None else stored * geometry.hidden_row,
         rebuild_rows=rebuild,
@@ -335,9 +423,10 @@ def _result(
     )
 
 
-def _slot(entry: CarriedDrafter | None, geometry: Geometry) -> Slot | None:
-    if entry is None:
+def _slot(held: _Carried | None, geometry: Geometry) -> Slot | None:
+    if held is None:
         return None
+    entry = held.entry
     blocks = len(entry.block_table) or ceil_div(entry.rows, geometry.block_tokens)
     return Slot(
         tokens=len(entry.tokens),

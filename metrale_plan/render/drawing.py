@@ -8,6 +8,9 @@ from metrale_plan.render.sheet import Drawing
 WIDEST_CELL = 2
 """Columns of one position at most, however wide the terminal is."""
 
+GLUE = "\N{NO-BREAK SPACE}"
+"""Between words of a title that stay on one line; printed as a space."""
+
 LEAST = 8
 """Columns of an axis at least, however narrow it is."""
 
@@ -22,7 +25,8 @@ def draw(drawing: Drawing, width: int) -> list[str]:
     def column(position: int) -> int:
         return (position - drawing.first) * columns // count
 
-    lines = wrap(drawing.title, max(width, 20), break_long_words=False)
+    title = wrap(drawing.title, max(width, 20), break_long_words=False)
+    lines = [line.replace(GLUE, " ") for line in title]
     for lane in drawing.lanes:
         cells = [" "] * columns
         for span in lane.spans:

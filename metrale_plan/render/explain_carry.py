@@ -4,8 +4,16 @@ from metrale_plan.carry import StoreRange
 from metrale_plan.explain.carry import CarryExplanation
 from metrale_plan.explain.warm_turn import Keys, Slot, TurnResult
 from metrale_plan.render.sheet import Column, Drawing, Grid, Lane, Part, Row, Sheet, Span, Text
-from metrale_plan.render.words import origin_text, size
+from metrale_plan.render.words import legend, origin_text, size
 from metrale_plan.units import human
+
+KEY_MARKS = (
+    ("=", "carried"),
+    ("#", "adopted"),
+    ("+", "appended"),
+    (".", "missing"),
+    ("~", "readable hidden rows"),
+)
 
 
 def carry_sheet(explained: CarryExplanation, subject: str) -> Sheet:
@@ -87,17 +95,18 @@ def _range(held: StoreRange) -> str:
 def _keys(turn: TurnResult) -> Drawing | None:
     if turn.needed is None:
         return None
-    last = max(turn.needed.last, turn.carried.last if turn.carried else 0)
+    last = max(turn.needed.last, turn.carried[-1].last if turn.carried else 0)
     lanes = [Lane("needed", (_span(turn.needed, "-"),))]
     if turn.carried:
-        lanes.append(Lane("carried", (_span(turn.carried, "="),)))
-    got = [_span(keys, mark) for keys, mark in ((turn.adopted, "#"), (turn.appended, "+")) if keys]
+        lanes.append(Lane("carried", tuple(_span(keys, "=") for keys in turn.carried)))
+    appended = (turn.appended,) if turn.appended else ()
+    got = (*(_span(keys, "#") for keys in turn.adopted), *(_span(keys, "+") for keys in appended))
     lanes.append(Lane("turn", (*got, *(_span(keys, ".") for keys in turn.missing))))
     lo, hi = turn.visible
     if hi > lo and lo <= last:
         lanes.append(Lane("hidden rows", (Span(lo, min(hi - 1, last), "~"),)))
-    marks = {keys.first for keys in (turn.carried, turn.adopted, turn.appended, *turn.missing) if keys}
-    title = "keys: = carried, # adopted, + appended, . missing; ~ readable hidden rows"
+    marks = {keys.first for keys in (*turn.carried, *turn.adopted, *appended, *turn.missing)}
+    title = f"keys: {legend(KEY_MARKS)}"
     return Drawing(tuple(lanes), 0, last, tuple(sorted(marks)), title)
 
 
@@ -117,7 +126,8 @@ def _figures(turn: TurnResult, explained: CarryExplanation) -> Grid:
     rows += [Row(("missing keys", f"{keys.first:,} to {keys.last:,}")) for keys in turn.missing]
     rate = f"{explained.rebuild_ms:,} ms per {explained.rebuild_rows:,} rows (GB10)"
     rows.append(Row(("a rebuild instead", f"{turn.rebuild_rows:,} rows, about {turn.rebuild_ms:,.1f} ms at {rate}")))
-    rows.append(Row(("slot afterwards", _slot(turn.slot_after))))
+    left = _slot(turn.slot_after) if turn.slot_after else "taken as empty: nothing says what this turn leaves"
+    rows.append(Row(("slot afterwards", left)))
     return Grid((Column("carry"), Column("", flexible=True)), tuple(rows))
 
 

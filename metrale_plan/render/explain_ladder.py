@@ -2,7 +2,7 @@
 
 from metrale_plan.explain.ladder import OWN_WIDTH, Against, LadderExplanation, Side, WidthRun
 from metrale_plan.render.sheet import Column, Drawing, Grid, Lane, Part, Row, Sheet, Span, Text
-from metrale_plan.render.words import number, origin_text, shown, signed, size, span, spans
+from metrale_plan.render.words import legend, number, origin_text, shown, signed, size, span, spans
 from metrale_plan.terms import BY_KEY
 from metrale_plan.units import human
 
@@ -23,7 +23,11 @@ def ladder_sheet(explained: LadderExplanation, subject: str) -> Sheet:
     parts: list[Part] = [
         Text(_headline(explained), "strong"),
         Text(subject, "quiet"),
-        Text(origin_text("ladder", explained.source), indent=2),
+        Text(
+            origin_text("MTP ladder, not used" if explained.proposer == "dflash" else "ladder", explained.source),
+            indent=2,
+        ),
+        *_dflash_ladder(explained),
         *_cautions(explained),
         Text(origin_text("most drafts of a step", explained.num_drafts), indent=2),
         Text(_cap(explained), indent=2),
@@ -61,6 +65,13 @@ def _cautions(explained: LadderExplanation) -> list[Text]:
     return texts
 
 
+def _dflash_ladder(explained: LadderExplanation) -> list[Text]:
+    if explained.proposer != "dflash":
+        return []
+    own = explained.dflash_ladder
+    return [Text(origin_text("DFlash ladder", own) if own else "no DFlash ladder", indent=2)]
+
+
 def _cap(explained: LadderExplanation) -> str:
     low, high = explained.cap_limits
     batch = "batch up to 128 (auto)" if explained.batch_auto else f"batch {explained.batch}"
@@ -88,7 +99,7 @@ def _stairs(side: Side) -> Drawing | None:
     lanes = tuple(Lane(f"{level}", tuple(_treads(runs, level))) for level in levels)
     ticks = tuple(run.first for run in runs if run.first > 1)
     used = {mark.mark for lane in lanes for mark in lane.spans}
-    title = "drafts by width: " + ", ".join(f"{mark} {meaning}" for mark, meaning in MARKS if mark in used)
+    title = f"drafts by width: {legend(mark for mark in MARKS if mark[0] in used)}"
     return Drawing(lanes, 1, runs[-1].last, ticks, title)
 
 
@@ -154,7 +165,7 @@ def _rung(side: Side) -> list[Text]:
     if not rung.active:
         return [Text(f"No {what}: {rung.why}.", indent=2)]
     if not rung.lifted:
-        return [Text(f"The {what} is on and lifts nothing here.", indent=2)]
+        return [Text(f"The {what} is on and lifts nothing: {rung.idle}.", indent=2)]
     kept = tuple(width for width in rung.lifted if width not in rung.clamped)
     if not rung.clamped:
         text = f"it lifts {spans(rung.lifted)}, and the slots have the capacity"
@@ -218,8 +229,7 @@ def _cost(explained: LadderExplanation) -> list[Text]:
     else:
         texts.append(
             Text(
-                f"Full-width pools would take {human(explained.full_width_total)}: "
-                f"the ladder saves {human(explained.saved)}.",
+                f"Full-width pools would take {human(explained.full_width_total)}: {human(explained.saved)} are saved.",
                 "good" if explained.saved else "plain",
                 indent=2,
             )

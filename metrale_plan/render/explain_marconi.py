@@ -5,6 +5,10 @@ from metrale_plan.render.sheet import Column, Grid, Part, Row, Sheet, Text
 from metrale_plan.render.words import origin_text
 from metrale_plan.units import human
 
+NOTHING_RESTORED = (
+    "Under these settings nothing is restored, whatever its length: that takes slots and an active cache."
+)
+
 
 def marconi_sheet(explained: MarconiExplanation, subject: str) -> Sheet:
     """The whole screen; `subject` names model, device and rules."""
@@ -58,6 +62,9 @@ def _slot(explained: MarconiExplanation) -> Grid:
     rows.append(Row(("one slot", human(explained.slot_bytes), ""), rule=True))
     total = f"{explained.kept} slots"
     rows.append(Row(("all slots", human(explained.bytes), total), "strong"))
+    if explained.allocated_bytes != explained.bytes:
+        why = "with the hidden row" if explained.layers else "no recurrent layers, so no snapshots"
+        rows.append(Row(("allocated", human(explained.allocated_bytes), why)))
     return Grid((Column("one snapshot"), Column("size", "right"), Column("how", flexible=True)), tuple(rows))
 
 
@@ -82,4 +89,5 @@ def _threshold(explained: MarconiExplanation) -> list[Part]:
             rows,
         ),
         Text("Effect: warm against caching off, one sequence at a time.", "quiet"),
+        *([] if explained.active and explained.kept else [Text(NOTHING_RESTORED, "unsure")]),
     ]

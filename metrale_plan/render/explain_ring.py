@@ -24,7 +24,7 @@ def ring_sheet(explained: RingExplanation, subject: str) -> Sheet:
         parts.append(
             Text(
                 f"METRALE_SSM_RESERVE_RING_FULL: the reserve starts from depth {explained.start}, whatever the rules "
-                f"want; {explained.allocated} is allocated.",
+                f"want or the flag pins; {explained.allocated} is allocated.",
                 indent=2,
             )
         )
@@ -77,9 +77,10 @@ def _depths(depths: tuple[Depth, ...]) -> Grid:
 
 def _fit(explained: RingExplanation) -> list[Part]:
     fit = explained.fit
+    reserved = f"depth {explained.start} is reserved for it" if explained.reserve_full else "is reserved as it is"
     pin = (
-        "A depth pinned by --ssm-decode-ring-slots is reserved as it is: no fit, and preflight refuses the serve if "
-        "it does not go in."
+        f"A depth pinned by --ssm-decode-ring-slots {'is allocated as it is, and ' if explained.reserve_full else ''}"
+        f"{reserved}: no fit, and preflight refuses the serve if it does not go in."
     )
     if fit is None:
         return [Text(f"Not fitted: {explained.unfitted}.", "unsure"), Text(pin)]

@@ -9,12 +9,22 @@ from metrale_plan.render.sheet import Drawing, Grid, Part, Sheet, Text
 RICH = {"plain": "", "good": "bold green", "bad": "bold red", "unsure": "yellow", "quiet": "dim", "strong": "bold"}
 
 
+LINES = 25
+
+
 def print_sheet(sheet: Sheet, out: TextIO, *, width: int | None, color: bool) -> None:
     """Print it; without `width`, as wide as the terminal is."""
     from rich.console import Console
     from rich.text import Text as RichText
 
-    console = Console(file=out, width=width, no_color=not color, force_terminal=color or None, highlight=False)
+    console = Console(
+        file=out,
+        width=width,
+        height=LINES if width else None,  # without a height too, rich takes a dumb terminal to be 80 wide
+        color_system="standard" if color else None,  # asked for, whatever TERM says
+        force_terminal=color or None,
+        highlight=False,
+    )
     previous: Part | None = None
     for part in sheet:
         if previous is not None and not together(previous, part):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from metrale_plan.explain.origin import Lost, Origin
+from metrale_plan.render.drawing import GLUE
 from metrale_plan.units import human
 
 SOURCES = {
@@ -23,6 +24,11 @@ def shown(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(f"{width}:{drafts}" for width, drafts in value)
     return str(value)
+
+
+def legend(marks: Iterable[tuple[str, str]]) -> str:
+    """What each mark of a drawing means; a mark is never parted from its meaning at a line's end."""
+    return "; ".join(f"{mark}{GLUE}{meaning}" for mark, meaning in marks)
 
 
 def by_whom(origin: Origin | Lost) -> str:

@@ -2,7 +2,7 @@
 
 [entry]                    what a finished turn left in the carry slot; leave it out for an empty slot
 tokens = [1, 2, 3]         its token ids, or token_count = 3
-rows = 2                   drafter rows; tokens - 1 if left out
+rows = 2                   drafter rows; one per key up to last_pair_key if left out
 last_pair_key = 1          key of the newest row, or "none"; tokens - 2 if left out
 session = 7                64 bits, a number or text such as "0x7"; 0 is no session
 blocks = [4, 9]            drafter KV blocks, by id
