@@ -386,10 +386,8 @@ class TestReading:
             "moe": {"num_experts": 16, "num_experts_per_tok": 2, "expert_hidden_dim": 512, "num_shared_experts": 1},
         }
         path.write_text(json.dumps(params))
-        answer = cli_json("import", str(tmp_path))["import"]
-        assert answer["missing"] == ["model_type"]
-        path.write_text(json.dumps({**params, "model_type": "mistral"}))
         dims = dims_of(tmp_path)
+        assert dims.model_type == "mistral"  # what the engine calls a checkpoint of this file alone
         assert (dims.hidden, dims.inter, dims.experts, dims.moe_inter, dims.shared_inter) == (1024, 4096, 16, 512, 512)
 
     def test_blocks_that_differ(self, tmp_path: Path) -> None:
@@ -404,6 +402,55 @@ class TestReading:
         dims = dims_of(path)
         assert dims.layers == ("linear", "moe", "full", "moe")
         assert (dims.moe_inter, dims.top_k) == (2688, 22)
+
+    @pytest.mark.parametrize(
+        ("blocks", "at"), [([{"attention": {"no_op": True}}] * 4, 0), ([{"block_type": "moe"}, 3], 1), ({"a": 1}, None)]
+    )
+    def test_blocks_of_another_make_are_no_bare_count(self, tmp_path: Path, blocks: Any, at: int | None) -> None:
+        path = config(tmp_path, block_configs=blocks)
+        error = cli_json("plan", "--checkpoint", str(path))["error"]
+        assert error["code"] == "MP203"
+        assert error["message"].startswith("block_configs" + ("" if at is None else f"[{at}]"))
+        assert "block_type" in error["accepted"]
+        assert (
+            dims_of(config(tmp_path, block_configs=blocks, layer_types=["full_attention"] * 4)).layers == ("full",) * 4
+        )
+
+    @pytest.mark.parametrize("decoder", [2, 8])
+    def test_the_decoder_s_numbers_win_over_the_whole_s(self, tmp_path: Path, decoder: int) -> None:
+        stacks = {
+            "encoder_layers": 4,
+            "decoder_layers": decoder,
+            "encoder_attention_heads": 8,
+            "decoder_attention_heads": 16,
+            "encoder_ffn_dim": 4096,
+            "decoder_ffn_dim": 2048,
+        }
+        path = config(tmp_path, **stacks, num_key_value_heads=None)  # its own num_hidden_layers is the encoder's 4
+        target = tmp_path / "MODEL.toml"
+        assert cli("import", str(path), "-o", str(target)).code == 0
+        for dims in (dims_of(path), load_model(target).dims):
+            assert (len(dims.layers), dims.q_heads, dims.kv_heads, dims.inter) == (decoder, 16, 16, 2048)
+
+    def test_state_space_layers_are_no_bare_count(self, tmp_path: Path) -> None:
+        state = {"mamba_d_state": 16, "mamba_d_conv": 4, "attn_layer_period": 8}
+        missing = cli_json("import", str(config(tmp_path, **state)))["import"]["missing"]
+        assert {"layer_pattern", "mamba_num_heads"} <= set(missing)
+        known = {"mamba_n_heads": 8, "mamba_d_head": 64, "mamba_d_state": 16, "mamba_n_groups": 1, "mamba_d_conv": 4}
+        dims = dims_of(config(tmp_path, **known, layer_types=["mamba", "mamba", "attention", "mamba"]))
+        assert (dims.recurrent, dims.ssm_layers) == ("mamba2", 3)
+        assert (dims.h_unit, dims.conv_unit) == (4 * 8 * 64 * 16, 4 * 4 * (8 * 64 + 2 * 16))
+
+    def test_a_head_width_that_is_not_told(self, tmp_path: Path) -> None:
+        path = config(tmp_path, head_dim=None)
+        answer = cli_json("import", str(path))["import"]
+        assert any(line.startswith("head_dim") and "128" in line for line in answer["untold"])
+        assert "head_dim = 128 # hidden_size / num_attention_heads" in answer["model_toml"]
+        assert dims_of(config(tmp_path, head_dim=None, attention_head_dim=96)).head_dim == 96
+
+    def test_nulls_in_a_list_are_called_so(self, tmp_path: Path) -> None:
+        error = cli_json("import", str(config(tmp_path, layer_types=[None] * 4)))["error"]
+        assert (error["code"], error["message"]) == ("MP203", "layer_types[0] is null")
 
     def test_one_latent_head_without_its_rank(self, tmp_path: Path) -> None:
         latent = {"num_key_value_heads": 1, "head_dim": 512, "qk_rope_head_dim": 64, "q_lora_rank": 1024}
@@ -543,6 +590,11 @@ class TestHubCache:
         config(folder)
         assert cli_json("import", "gpt", env={"HOME": str(tmp_path)})["import"]["hf_id"] == "gpt"
 
+    def test_a_cache_folder_given_from_the_home_folder(self, tmp_path: Path) -> None:
+        home = {"HOME": str(tmp_path)}
+        error = cli("import", "org/name", env={**home, "HF_HOME": "~/elsewhere"})
+        assert f"{tmp_path}/elsewhere/hub" in error.err
+
     def test_an_id_that_is_not_there(self, cache: Path) -> None:
         error = cli_json("import", "some-org/A-Modell", env={"HF_HOME": str(cache)})["error"]
         assert (error["code"], error["nearest"]) == ("MP227", ["some-org/A-Model"])
@@ -585,6 +637,12 @@ class TestOutput:
         assert cli("import", source, "-o", str(target), "--force").code == 0
         assert load_model(target).dims.hidden == 1024
         assert {path.name for path in tmp_path.iterdir()} == {"config.json", "MODEL.toml"}
+
+    def test_a_link_that_leads_nowhere_is_there_already(self, tmp_path: Path) -> None:
+        target = tmp_path / "MODEL.toml"
+        target.symlink_to(tmp_path / "gone")
+        assert "MP228" in cli("import", str(config(tmp_path)), "-o", str(target)).err
+        assert target.is_symlink()
 
     def test_nothing_is_written_on_an_error(self, tmp_path: Path) -> None:
         source, target = config(tmp_path, num_hidden_layers="4"), tmp_path / "MODEL.toml"

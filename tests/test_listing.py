@@ -43,6 +43,15 @@ class TestModels:
         marked = {line.split()[0] for line in table.splitlines() if "incomplete" in line and "?" in line}
         assert marked == set(lacking)
 
+    def test_notes_on_one_model_are_told_with_that_model(self) -> None:
+        assert (cli("models").err, cli_json("models")["warnings"]) == ("", [])
+        assert "MP226" in cli("models", "kimi-k3").err
+
+    def test_widths_do_not_read_as_totals(self) -> None:
+        shown = cli("models", "step3p7-flash").out
+        assert "64 / 8, each 128 wide" in shown
+        assert "288, 8 a token, each 1280 wide" in shown
+
     @pytest.mark.parametrize("name", catalog.bundled_models())
     def test_one_with_its_checkpoints(self, name: str) -> None:
         shown = cli("models", name)

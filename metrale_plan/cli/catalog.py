@@ -26,7 +26,7 @@ def models(invocation: Invocation, name: Name = None, hardware_class: Class = No
     names = catalog.bundled_models() if name is None else (name,)
     rows = [model_row(catalog.load(one, hardware_class=hardware_class)) for one in names]
     values = [model_value(row, whole=name is not None) for row in rows]
-    notes = [note for row in rows for note in row.model.notes]
+    notes = [] if name is None else [note for row in rows for note in row.model.notes]
     emit_answer(
         invocation, "models", values, lambda: models_sheet(rows) if name is None else model_sheet(rows[0]), notes
     )

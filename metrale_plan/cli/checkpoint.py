@@ -74,7 +74,7 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if path.exists() and not force:
+        if (path.exists() or path.is_symlink()) and not force:
             raise InputError("MP228", f"{path} is there already", where=str(path), accepted="another -o, or --force")
         try:
             temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metrale_plan.errors import InputError, Problem
-from metrale_plan.model.families.facts import Located, Row
+from metrale_plan.model.families.facts import NAMES, ORDERS, Located, Row
 from metrale_plan.model.keys import MODEL_KEYS, WRONG_VALUE, Table, accepts, flatten
 from metrale_plan.model.spellings import DIMS
 
@@ -59,6 +59,7 @@ def config_tables(source: Located) -> list[Table]:
     found = [Table("model", path, _dimensions(part)) for part, path in _parts(source.data)]
     for table in found:
         _check(source, table)
+        _check_blocks(source, table)
     return found
 
 
@@ -85,6 +86,23 @@ def _of_blocks(blocks: object) -> dict[str, Any]:
         told = [block[key] for block in blocks if block.get(key) is not None]
         lists |= {key: told} if told else {}
     return lists
+
+
+def _check_blocks(source: Located, table: Table) -> None:
+    """Refuse blocks that tell no kind, where nothing else tells the layers: some may have no attention."""
+    part: Any = source.data
+    for key in table.path:
+        part = part[key]
+    blocks = part.get("block_configs")
+    if blocks is None or any(NAMES.get(key) in ORDERS for key in table.keys):
+        return
+    path: tuple[str | int, ...] = (*table.path, "block_configs")
+    message = "block_configs is no list of blocks"
+    if isinstance(blocks, list):
+        at = next(i for i, block in enumerate(blocks) if not isinstance(block, dict) or "block_type" not in block)
+        path, message = (*path, at), f"block_configs[{at}] has no block_type"
+    accepted = "a list of blocks, each with its block_type, or another key that tells the kind of each layer"
+    raise InputError(WRONG_VALUE, message, where=source.where(*path), accepted=accepted)
 
 
 def _check(source: Located, table: Table) -> None:

@@ -115,6 +115,8 @@ def _told(value: object, item: int | None = None) -> str:
     """A value in a few words, with its type where that is the trouble."""
     if item is not None and isinstance(value, list):
         value = value[item]
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):

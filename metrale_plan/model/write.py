@@ -40,6 +40,9 @@ def model_toml(
     for name in DIMS:
         if name in given:
             lines += _entry(name, given[name], given, dims)
+        elif name == "head_dim" and dims is not None and not dims.kv_lora_rank:
+            keys = " / ".join(given[of].spelling for of in ("hidden", "q_heads"))
+            lines.append(f"head_dim = {dims.head_dim} # {keys}")
         if name == "layer_count":
             lines += _counts(dims, given)
     if config.model_type:

@@ -82,12 +82,12 @@ def _geometry(dims: ModelDims, row: ModelRow) -> list[tuple[str, str]]:
         ]
     latent = f", one latent head of {dims.mla}" if dims.mla else ""
     facts += [
-        ("query / KV heads", f"{dims.q_heads} / {dims.kv_heads} of {dims.head_dim}{latent}"),
+        ("query / KV heads", f"{dims.q_heads} / {dims.kv_heads}, each {dims.head_dim} wide{latent}"),
         ("KV a token", f"{row.kv_bytes_per_token:,} B at {row.kv_dtype}"),
         ("draft head", "yes" if dims.has_mtp else "no"),
     ]
     if dims.experts:
-        facts.append(("experts", f"{dims.experts} of {dims.moe_inter}, {dims.top_k} a token"))
+        facts.append(("experts", f"{dims.experts}, {dims.top_k} a token, each {dims.moe_inter} wide"))
     return facts
 
 

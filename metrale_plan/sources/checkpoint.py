@@ -24,6 +24,9 @@ BESIDE_UNREADABLE = "MP229"
 CONFIG_FILES = ("config.json", "params.json")
 """The files that hold dimensions; the second is Mistral's own."""
 
+PARAMS_TYPE = "mistral"
+"""What the engine calls the model type of a checkpoint that has params.json alone, which names none."""
+
 INDEXES = ("model.safetensors.index.json", "consolidated.safetensors.index.json")
 
 MOST_BYTES = 128 * 2**20
@@ -51,7 +54,7 @@ def read_checkpoint(argument: str, environ: Mapping[str, str]) -> CheckpointConf
         name=hf_id or (path.stem if folder is None else folder.absolute().name),
         hf_id=hf_id,
         rows=(*tokenizer, *((config, table) for table in config_tables(config))),
-        model_type=model_type_of(config),
+        model_type=model_type_of(config) or (PARAMS_TYPE if path.name == "params.json" else ""),
         where=config.where(),
         dtype=dtype_of(config),
         quantization=quantization_of(config.data, beside.data("hf_quant_config.json")),
@@ -86,13 +89,20 @@ def find_config(argument: str, environ: Mapping[str, str]) -> tuple[Path, str | 
 
 
 def hub_caches(environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """The hub cache folder: HF_HUB_CACHE, else HF_HOME/hub, else the one in the home folder."""
-    if environ.get("HF_HUB_CACHE"):
-        return (Path(environ["HF_HUB_CACHE"]),)
+    """The hub cache folder: HF_HUB_CACHE (once HUGGINGFACE_HUB_CACHE), else HF_HOME/hub, else the home folder's."""
+    given = environ.get("HF_HUB_CACHE") or environ.get("HUGGINGFACE_HUB_CACHE")
+    if given:
+        return (_from_home(given, environ),)
     if environ.get("HF_HOME"):
-        return (Path(environ["HF_HOME"]) / "hub",)
+        return (_from_home(environ["HF_HOME"], environ) / "hub",)
     base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else None)
     return (Path(base) / "huggingface" / "hub",) if base else ()
+
+
+def _from_home(path: str, environ: Mapping[str, str]) -> Path:
+    """A path that may start with `~/`; the hub's own library takes such, where no shell has replaced it."""
+    home = environ.get("HOME")
+    return Path(home, path[2:]) if home and path.startswith("~/") else Path(path)
 
 
 def cached_ids(cache: Path) -> Iterator[str]:

@@ -175,7 +175,11 @@ def _head_dim(facts: Facts, q_heads: int) -> int:
         nope = facts.count("qk_nope_head_dim")
         return nope + facts.count("qk_rope_head_dim") if nope else 0
     hidden = facts.count("hidden")
-    return hidden // q_heads if q_heads and hidden % q_heads == 0 else 0
+    if not q_heads or hidden % q_heads:
+        return 0
+    message = f"head_dim; taken as hidden size over query heads, {hidden // q_heads}"
+    facts.notes.append(Problem(code=UNTOLD, message=message, where=facts.where, severity="note"))
+    return hidden // q_heads
 
 
 def _latent_rank(facts: Facts, kv_heads: int, head_dim: int) -> int:

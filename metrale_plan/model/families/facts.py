@@ -16,9 +16,15 @@ SEPARATE_STACKS = frozenset(
 )
 """Spellings of one dimension that may differ: an encoder-decoder model's dimensions here are those of its decoder."""
 
+OF_THE_WHOLE = frozenset({"num_hidden_layers", "num_attention_heads", "intermediate_size"})
+"""What configs of such models say beside them; of two stacks that differ it is the encoder's, so the decoder's wins."""
 
 NAMES = {spelling: name for name, dim in DIMS.items() for spelling in dim.spellings}
-RANK = {spelling: rank for dim in DIMS.values() for rank, spelling in enumerate(dim.spellings)}
+RANK = {
+    spelling: -1 if spelling in SEPARATE_STACKS and spelling.startswith("decoder") else rank
+    for dim in DIMS.values()
+    for rank, spelling in enumerate(dim.spellings)
+}
 
 ORDERS = frozenset(
     {"pattern", "layer_types", "full_interval", "override_pattern", "attn_types", "kda_indexes", "full_indexes"}
@@ -102,7 +108,7 @@ class Facts:
             first = found.get(name)
             if first is None or RANK[key] < RANK[first.spelling]:
                 found[name] = fact
-            if first is not None and first.value != value and not {first.spelling, key} <= SEPARATE_STACKS:
+            if first is not None and first.value != value and not _of_two_stacks(first.spelling, key):
                 raise InputError(
                     WRONG_VALUE,
                     f"{first.spelling} = {first.value} and {key} = {value} are one dimension",
@@ -148,3 +154,9 @@ class Facts:
         """MP206 at the first of the named dimensions that the file gives."""
         where = next((fact.where for name in names if (fact := self.fact(name))), self.where)
         return InputError(LAYERS_DO_NOT_ADD_UP, message, where=where)
+
+
+def _of_two_stacks(one: str, other: str) -> bool:
+    """Whether two spellings may differ: those of an encoder and a decoder, and the whole's beside one of them."""
+    both = {one, other}
+    return both <= SEPARATE_STACKS | OF_THE_WHOLE and not both.isdisjoint(SEPARATE_STACKS)

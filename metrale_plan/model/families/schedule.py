@@ -29,6 +29,9 @@ COUNTED: dict[str, tuple[LayerKind, ...]] = {
 }
 """Keys that count layers, and the kinds they count; the first is what the key alone means."""
 
+RECURRENT_SIGNS = ("full_interval", "lin_v_heads", "kda_heads", "mamba_heads", "ssm_state")
+"""Dimensions of recurrent layers: beside them a bare layer count does not mean attention alone."""
+
 _PATTERN = re.compile(r"\s*(?:(\d+(?::\d+)*)\s*)?\(([^()]*)\)\s*|([^()]*)")
 
 
@@ -281,7 +284,7 @@ def _by_counts(facts: Facts, total: int | None) -> Schedule:
             listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
             _note_untold(facts, f"the order of the layers ({listed}); they are counted as evenly mixed")
         return Schedule(_mixed(counts), frozenset(map(str, counts)))
-    if total is None or above or facts.gives(("full_interval", "lin_v_heads", "kda_heads", "mamba_heads")):
+    if total is None or above or facts.gives(RECURRENT_SIGNS):
         return Schedule((), frozenset())
     if facts.gives(("global_head_dim", "global_kv_heads", "sliding_head_dim", "sliding_kv_heads")):
         return Schedule((), frozenset())
