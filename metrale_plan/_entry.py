@@ -17,6 +17,9 @@ INTERRUPTED_EXIT = 130
 FORMATS = ("table", "json")
 COLORS = ("auto", "always", "never")
 
+WITHOUT_SERVE = ("doctor", "models", "devices", "schema", "import", "explain")
+"""Commands that plan nothing, so that a serve after `--` would be passed over."""
+
 WRITERS = ("check", "diff")
 """Commands with formats of their own, several at once, that `--output FORMAT=FILE` can send to files."""
 
@@ -56,6 +59,8 @@ def run(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO, stderr:
     )
     try:
         _check_output_options(options, command)
+        if after and command in WITHOUT_SERVE:
+            raise InputError("MP220", f"{command} takes nothing after --", where="--", accepted="nothing there")
         if rest == ["--version"]:
             from metrale_plan import __version__
 

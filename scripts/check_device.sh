@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Check the memory reading on a machine with a GPU: scripts/check_device.sh [ORDINAL]
+# Check the memory reading on a machine with a GPU: scripts/check_device.sh [ORDINAL [RECORDING]]
 # PYTHON names an interpreter with metrale-plan and one cupy package. Takes about a minute; exit 0 when all agrees.
+# What is held is plain device memory, never more than is free. RECORDING is a new file for the raw readings.
 set -euo pipefail
 ordinal=${1:-0}
 python=${PYTHON:-python3}
 model=qwen3.8-27b
+recording=${2:-}
 mib=$((1 << 20))
 failed=0
 work=$(mktemp -d)
@@ -19,15 +21,21 @@ smi() { # what nvidia-smi calls free, in MiB, of the same card; empty where it d
   nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>/dev/null | grep -E '^[0-9]+$' || true
 }
 
-hold() { # BYTES: a process that holds them until `stop`
+hold() { # BYTES: a process that holds them, and a context, until `stop`
   coproc HOLDER { exec "$python" -c '
 import sys
 from cupy_backends.cuda.api import runtime
 runtime.setDevice(int(sys.argv[1]))
+runtime.memGetInfo()
 kept = runtime.malloc(int(sys.argv[2])) if int(sys.argv[2]) else 0
 print("held", flush=True)
 sys.stdin.read()' "$ordinal" "$1"; }
-  read -r -t 60 word <&"${HOLDER[0]}" && [ "$word" = held ]
+  local word=
+  read -r -t 60 word <&"${HOLDER[0]}" || true
+  if [ "$word" != held ]; then
+    echo "$(($1 / mib)) MiB could not be held" >&2
+    exit 1
+  fi
 }
 
 stop() { # give it back, and wait until it is
@@ -52,15 +60,19 @@ preflight() { # EXPECTED_EXIT WORDS
   printf '%-5s preflight %s: exit %d\n      %s\n' "$verdict" "$2" "$code" "$(head -1 "$work/out")"
 }
 
+if ! "$python" -m metrale_plan doctor --gpu-ordinal "$ordinal" ${recording:+--record "$recording"}; then
+  echo "there is no reading to check" >&2
+  exit 1
+fi
 card=$(reading pci_bus_id)
 total=$(reading total)
-echo "ordinal $ordinal, PCI $card, $(reading device), total $((total / mib)) MiB"
 
 # A holder of nothing has a context too, so that what follows differs by what is held alone.
 hold 0
 before=$(reading free)
 smi_before=$(smi)
 stop
+printf '\nbeside one holder that holds nothing: ours %d MiB free, nvidia-smi %s MiB\n' $((before / mib)) "${smi_before:-?}"
 for percent in 1 10 50; do
   size=$((total * percent / 100))
   if [ "$size" -gt "$before" ]; then
@@ -80,8 +92,9 @@ for percent in 1 10 50; do
   fi
 done
 
-need=$("$python" -m metrale_plan preflight "$model" --stage reserve --ssm-decode-ring-slots 0 --format json \
-  --total-memory "${total}B" | "$python" -c 'import json, sys; print(json.load(sys.stdin)["verdict"]["need"])')
+need=$({ "$python" -m metrale_plan preflight "$model" --stage reserve --ssm-decode-ring-slots 0 --format json \
+  --gpu-ordinal "$ordinal" || true; } |
+  "$python" -c 'import json, sys; print(json.load(sys.stdin)["verdict"]["need"])')
 margin=$((512 * mib))
 if [ $((before - need)) -gt $((2 * margin)) ]; then
   hold $((before - need - margin))

@@ -277,6 +277,12 @@ def test_doctor_asks_for_one_gpu_or_all() -> None:
     assert both.code == 2 and not Path("x").exists()
 
 
+@pytest.mark.parametrize("command", ["doctor", "models", "devices", "schema", "import", "explain"])
+def test_a_serve_after_a_command_that_plans_nothing_is_refused(command: str) -> None:
+    document = cli_json(command, "--", "met", "serve", "x/y")
+    assert (document["exit_code"], document["error"]["code"], document["error"]["where"]) == (2, "MP220", "--")
+
+
 def test_doctor_says_two_cupy_packages_plainly() -> None:
     outcome = cli("doctor", "--probe", path_of("h100_both_cupy"))
     assert outcome.code == 0
