@@ -90,8 +90,9 @@ def run_check(request: CheckRequest) -> GateReport:
     gates = Gates(request)
     jobs = [job for file in find_configs(request.paths) for job in _jobs(file, request, gates)]
     outcomes = tuple(_skips_once(_run_all(jobs, request)))
-    warnings = tuple(problem for gate in gates.read.values() for problem in _expired(gate, request.today))
-    return gate_report(outcomes, warnings, __version__)
+    expired = [(gate, problem) for gate in gates.read.values() for problem in _expired(gate, request.today)]
+    codes = (1 if gate.policy.is_error(problem.code) else 4 * request.fail_on_warning for gate, problem in expired)
+    return gate_report(outcomes, tuple(problem for _gate, problem in expired), __version__, tuple(codes))
 
 
 def _skips_once(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -111,7 +112,7 @@ def _jobs(file: ConfigFile, request: CheckRequest, gates: "Gates") -> Iterator[J
     if skip is not None or file.missing:
         yield Job(file, None, gate, matched, skip)
         return
-    for device in request.devices or gate.devices_for(matched) or (DEFAULT_PROFILE,):
+    for device in dict.fromkeys(request.devices or gate.devices_for(matched) or (DEFAULT_PROFILE,)):
         yield Job(file, device, gate, matched)
 
 
@@ -164,14 +165,18 @@ def _expired(gate: GateConfig, today: date) -> Iterator[Problem]:
 
 
 def _run_all(jobs: Sequence[Job], request: CheckRequest) -> Iterable[Outcome]:
-    processes = request.jobs or min(_cores(), len(jobs) // JOBS_PER_CHUNK or 1)
+    processes = min(request.jobs or _cores(), len(jobs) // JOBS_PER_CHUNK or 1)
     work = partial(check_one, request)
-    if processes <= 1 or (request.jobs is None and len(jobs) < PARALLEL_FROM):
-        return [work(job) for job in jobs]
-    from concurrent.futures import ProcessPoolExecutor
+    if processes > 1 and (request.jobs is not None or len(jobs) >= PARALLEL_FROM):
+        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(processes) as pool:
-        return list(pool.map(work, jobs, chunksize=JOBS_PER_CHUNK))
+        try:
+            with ProcessPoolExecutor(processes) as pool:
+                return list(pool.map(work, jobs, chunksize=JOBS_PER_CHUNK))
+        except (OSError, NotImplementedError, BrokenProcessPool):
+            pass  # a system without semaphores, or one that ended a process: this one does the work
+    return [work(job) for job in jobs]
 
 
 def _cores() -> int:

@@ -204,6 +204,14 @@ def test_the_slurm_prolog_stops_only_what_the_engine_would_refuse(tool: dict[str
         assert all(line.startswith("print ") for line in done.stdout.splitlines())
 
 
+def test_the_slurm_prolog_stops_no_task_because_of_a_planner_that_fails(tool: dict[str, str], tmp_path: Path) -> None:
+    for code, expected in ((0, 0), (1, 1), (2, 2), (3, 0), (4, 0), (5, 0), (127, 0)):
+        script = tmp_path / "bin" / "metrale-plan"
+        script.write_text(f"#!/bin/sh\necho said\nexit {code}\n")
+        done = run_prolog(tool, SERVE_RECIPE="x.yaml")
+        assert (done.returncode, done.stdout) == (expected, "print metrale-plan: said\n")
+
+
 # The gate's config
 
 

@@ -15,7 +15,6 @@ code=$?
 while IFS= read -r line; do echo "print metrale-plan: $line"; done <<<"$said"
 
 case $code in
-  0 | 4) exit 0 ;; # fits
-  3) exit 0 ;;     # cannot tell: the serve's own preflight will
-  *) exit "$code" ;;
+  1 | 2) exit "$code" ;; # the engine would refuse it, or cannot read it
+  *) exit 0 ;;           # it fits, or nothing can be told here: the serve's own preflight will
 esac

@@ -69,6 +69,8 @@ def check(
             accepted="reserve, all",
             nearest=nearest(stage, ("reserve", "all")),
         )
+    if config is not None and no_config:
+        raise InputError("MP220", "--config names a config and --no-config uses none", accepted="one of the two")
     if not paths:
         raise InputError("MP220", "check needs a path", accepted="files, folders and quoted patterns, such as recipes/")
     folder = this_folder()

@@ -57,20 +57,9 @@ def emit_answer(
 
 def write_json(invocation: Invocation, document: dict[str, Any]) -> None:
     """One JSON document on stdout."""
-    import json
+    from metrale_plan.render.json_text import json_text
 
-    text = json.dumps(document, indent=2, ensure_ascii=True)
-    if "\\ud" in text:
-        text = _without_lone_surrogates(text)
-    invocation.stdout.write(text + "\n")
-
-
-def _without_lone_surrogates(text: str) -> str:
-    """Bytes that were no text came in as lone surrogates, which strict JSON readers refuse; show them as U+FFFD."""
-    import re
-
-    pair = r"(\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})"
-    return re.sub(pair + r"|(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}", lambda m: m[1] or (m[2] or "") + "\\ufffd", text)
+    invocation.stdout.write(json_text(document, indent=2) + "\n")
 
 
 def write_sheet(invocation: Invocation, sheet: Sheet) -> None:

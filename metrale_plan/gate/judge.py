@@ -140,7 +140,8 @@ def _headroom(report: Report, policy: Policy) -> Iterator[Problem]:
     if verdict.headroom < least.of(verdict.free):
         yield Problem(
             code="MP160",
-            message=f"fits with {human(verdict.headroom)} left, and the policy asks for {least.shown(verdict.free)}",
+            message=f"fits with {human(verdict.headroom)} left, and the policy asks for {least.shown(verdict.free)}: "
+            f"{human(least.of(verdict.free) - verdict.headroom)} short",
             accepted=f"at least {least.shown(verdict.free)} of headroom",
         )
 

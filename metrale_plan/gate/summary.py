@@ -9,17 +9,26 @@ from metrale_plan.gate.outcome import Finding, Outcome, most_serious
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport:
-    """The outcomes in the order asked for, the gate's own warnings, and why nothing was checked if so."""
+    """The outcomes in the order asked for, the gate's own warnings, and why nothing was checked if so.
+
+    Attributes:
+        own_codes: exit codes that the gate's own warnings come to, beside those of the outcomes.
+    """
 
     outcomes: tuple[Outcome, ...]
     warnings: tuple[Problem, ...] = ()
     error: Problem | None = None
     version: str = field(default="")
+    own_codes: tuple[int, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """The most serious of all; nothing checked is never a pass."""
-        return 2 if self.error is not None else most_serious(outcome.exit_code for outcome in self.outcomes)
+        return (
+            2
+            if self.error is not None
+            else most_serious((*self.own_codes, *(outcome.exit_code for outcome in self.outcomes)))
+        )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -60,7 +69,9 @@ class GateReport:
         return tuple((finding, tuple(devices[finding])) for finding in ordered)
 
 
-def gate_report(outcomes: tuple[Outcome, ...], warnings: tuple[Problem, ...], version: str) -> GateReport:
+def gate_report(
+    outcomes: tuple[Outcome, ...], warnings: tuple[Problem, ...], version: str, own_codes: tuple[int, ...] = ()
+) -> GateReport:
     """The report of a run; with nothing checked it says so as an error."""
     error = None
     if all(outcome.status == "skipped" for outcome in outcomes):
@@ -70,4 +81,4 @@ def gate_report(outcomes: tuple[Outcome, ...], warnings: tuple[Problem, ...], ve
             message=f"nothing was checked: {what}",
             accepted="a MODEL.toml, a recipe or an args file, or a folder or pattern that leads to one",
         )
-    return GateReport(outcomes=outcomes, warnings=warnings, error=error, version=version)
+    return GateReport(outcomes=outcomes, warnings=warnings, error=error, version=version, own_codes=own_codes)

@@ -1,17 +1,19 @@
 """Markdown's small parts: text that stays text inside a table."""
 
+from metrale_plan.render.plain import unescaped
+
 _HTML = {ord(char): entity for char, entity in {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}.items()}
 _SPECIAL = {ord(char): f"\\{char}" for char in "\\`*_[]|~#$"} | _HTML
 
 
 def cell(text: str) -> str:
     """Any text as one cell that shows exactly it."""
-    return " ".join(text.split()).translate(_SPECIAL)
+    return unescaped(" ".join(text.split())).translate(_SPECIAL)
 
 
 def raw(text: str) -> str:
     """Any text inside an HTML element, where markdown escapes nothing."""
-    return " ".join(text.split()).translate(_HTML)
+    return unescaped(" ".join(text.split())).translate(_HTML)
 
 
 def row(*cells: str) -> str:

@@ -5,13 +5,12 @@ from typing import Any
 from metrale_plan.gate.compare import Change, Comparison, Side, percent
 from metrale_plan.gate.diff_report import DiffReport
 from metrale_plan.render.json import envelope
+from metrale_plan.render.json_text import json_text
 
 
 def render(report: DiffReport) -> str:
     """The document as text."""
-    import json
-
-    return json.dumps(document(report), indent=2, ensure_ascii=True) + "\n"
+    return json_text(document(report), indent=2) + "\n"
 
 
 def document(report: DiffReport) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from metrale_plan.gate.outcome import Outcome
 from metrale_plan.gate.summary import GateReport
+from metrale_plan.render.plain import unescaped
 
 
 def render(report: GateReport) -> str:
@@ -14,14 +15,14 @@ def _lines(outcome: Outcome) -> list[str]:
     device = f" {outcome.device}:" if outcome.device else ""
     if not outcome.findings:
         reason = f" ({one_line(outcome.reason)})" if outcome.reason else ""
-        return [f"{outcome.path}:{device} {outcome.status}{reason}"]
+        return [f"{one_line(outcome.path)}:{device} {outcome.status}{reason}"]
     return [
-        f"{finding.path}:{finding.line}:{device} {outcome.status} {finding.severity}[{finding.code}] "
+        f"{one_line(finding.path)}:{finding.line}:{device} {outcome.status} {finding.severity}[{finding.code}] "
         f"{one_line(finding.message)}"
         for finding in outcome.findings
     ]
 
 
 def one_line(text: str) -> str:
-    """The text without line ends."""
-    return " ".join(text.split())
+    """The text without line ends, and with its controls spelled out."""
+    return unescaped(" ".join(text.split()))

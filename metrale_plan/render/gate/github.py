@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from metrale_plan.gate.outcome import Finding
 from metrale_plan.gate.summary import GateReport
 from metrale_plan.render.gate.concise import one_line
+from metrale_plan.render.plain import unescaped
 
 PER_STEP = 10
 """Annotations of one kind that a step may make."""
@@ -62,7 +63,7 @@ def _rest(lines: list[str]) -> Iterator[str]:
 
 def data(text: str) -> str:
     """Text of a workflow command's message."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return unescaped(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def prop(text: str) -> str:
@@ -72,4 +73,4 @@ def prop(text: str) -> str:
 
 def safe(line: str) -> str:
     """A log line that cannot be taken for a workflow command."""
-    return line.replace("::", ": :")
+    return line.replace("::", ": :").replace("##[", "## [")

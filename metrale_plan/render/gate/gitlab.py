@@ -5,15 +5,14 @@ from typing import Any
 from metrale_plan.codes import BY_CODE
 from metrale_plan.gate.outcome import Finding
 from metrale_plan.gate.summary import GateReport
+from metrale_plan.render.json_text import json_text
 
 
 def render(report: GateReport) -> str:
     """The list, errors and warnings only; a report without any is an empty list."""
-    import json
-
     seen: dict[str, int] = {}
     entries = [_entry(finding, devices, seen) for finding, devices in report.findings if finding.severity != "note"]
-    return json.dumps(entries, indent=2, ensure_ascii=True) + "\n"
+    return json_text(entries, indent=2) + "\n"
 
 
 def _entry(finding: Finding, devices: tuple[str, ...], seen: dict[str, int]) -> dict[str, Any]:

@@ -5,14 +5,13 @@ from typing import Any
 from metrale_plan.gate.outcome import Finding, Outcome
 from metrale_plan.gate.summary import GateReport
 from metrale_plan.render.json import envelope
+from metrale_plan.render.json_text import json_text
 
 
 def render(report: GateReport) -> str:
     """The document as text, a line per result: indenting a thousand plans would take longer than making them."""
-    import json
-
-    head = json.dumps(head_of(report), indent=2, ensure_ascii=True)[: -len("\n}")]
-    results = ",\n".join("    " + json.dumps(result(outcome), ensure_ascii=True) for outcome in report.outcomes)
+    head = json_text(head_of(report), indent=2)[: -len("\n}")]
+    results = ",\n".join("    " + json_text(result(outcome)) for outcome in report.outcomes)
     return f'{head},\n  "results": [\n{results}\n  ]\n}}\n'
 
 

@@ -2,14 +2,12 @@
 
 from metrale_plan.gate.summary import GateReport
 from metrale_plan.render.gate.json_document import result
+from metrale_plan.render.json_text import json_text
 from metrale_plan.report import SCHEMA
 
 
 def render(report: GateReport) -> str:
     """A line per config and device, in order; none when nothing was found."""
-    import json
-
     return "".join(
-        json.dumps({"schema": SCHEMA, "command": "check", **result(outcome)}, ensure_ascii=True) + "\n"
-        for outcome in report.outcomes
+        json_text({"schema": SCHEMA, "command": "check", **result(outcome)}) + "\n" for outcome in report.outcomes
     )

@@ -5,6 +5,7 @@ from typing import Any
 from metrale_plan.codes import BY_CODE, Code
 from metrale_plan.gate.outcome import Finding
 from metrale_plan.gate.summary import GateReport
+from metrale_plan.render.json_text import json_text
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "ROOT"
@@ -14,9 +15,7 @@ LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 
 def render(report: GateReport) -> str:
     """The log, with one run."""
-    import json
-
-    return json.dumps(log(report), indent=2, ensure_ascii=True) + "\n"
+    return json_text(log(report), indent=2) + "\n"
 
 
 def log(report: GateReport) -> dict[str, Any]:
