@@ -1,6 +1,7 @@
 """`import` and `--checkpoint`: dimensions from a checkpoint's own files, and what they do not tell."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -637,6 +638,41 @@ class TestOutput:
         assert cli("import", source, "-o", str(target), "--force").code == 0
         assert load_model(target).dims.hidden == 1024
         assert {path.name for path in tmp_path.iterdir()} == {"config.json", "MODEL.toml"}
+
+    def test_a_pipe_or_a_device_is_written_into_and_stays(self, tmp_path: Path) -> None:
+        source, target = str(config(tmp_path)), tmp_path / "pipe"
+        os.mkfifo(target)
+        reader = os.open(target, os.O_RDWR | os.O_NONBLOCK)
+        try:
+            for more in ((), ("--force",)):
+                assert cli("import", source, "-o", str(target), *more).code == 0
+                assert os.read(reader, 65536).decode() == cli("import", source).out
+                assert target.is_fifo()
+        finally:
+            os.close(reader)
+
+    def test_a_link_stays_and_what_it_leads_to_is_replaced(self, tmp_path: Path) -> None:
+        source, target, real = str(config(tmp_path)), tmp_path / "link", tmp_path / "real"
+        real.write_text("mine")
+        target.symlink_to(real)
+        assert cli("import", source, "-o", str(target), "--force").code == 0
+        assert target.is_symlink()
+        assert real.read_text() == cli("import", source).out
+
+    @pytest.mark.parametrize("name", ["", ".", "folder", "no/where", "a" * 300, "a\0b"])
+    @pytest.mark.parametrize("more", [(), ("--force",)])
+    def test_where_no_file_can_be(self, tmp_path: Path, name: str, more: tuple[str, ...]) -> None:
+        source = str(config(tmp_path))
+        (tmp_path / "folder").mkdir()
+        shown = cli("import", source, "-o", str(tmp_path / name) if name not in ("", ".") else name, *more)
+        assert (shown.code, shown.out) == (2, "")
+        assert "MP201" in shown.err
+        assert {path.name for path in tmp_path.iterdir()} == {"config.json", "folder"}
+
+    def test_a_long_name(self, tmp_path: Path) -> None:
+        target = tmp_path / ("a" * 250)
+        assert cli("import", str(config(tmp_path)), "-o", str(target)).code == 0
+        assert load_model(target).dims.hidden == 1024
 
     def test_a_link_that_leads_nowhere_is_there_already(self, tmp_path: Path) -> None:
         target = tmp_path / "MODEL.toml"

@@ -243,6 +243,9 @@ class TestSpellings:
         found = problem(tmp_path, PLAIN + text)
         assert (found.code, line(found), found.nearest) == ("MP204", at, (meant,))
 
+    def test_a_list_of_tables_is_named_as_one(self, tmp_path: Path) -> None:
+        assert "[[checkpoint]] is meant" in problem(tmp_path, '[[checkpoints]]\nid = "a/b"\n').message
+
     def test_misspelt_in_model(self, tmp_path: Path) -> None:
         found = problem(tmp_path, PLAIN.replace("vocab_size", "vocabsize"))
         assert (found.code, line(found), found.accepted) == ("MP204", 5, "vocab_size")

@@ -63,7 +63,7 @@ def import_(invocation: Invocation, source: Source, output: Output = None, force
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all. A device or a pipe is written into, a link's target replaced: both stay.
 
     Raises:
         InputError: MP228 where the file is there and `--force` is not given; MP201 where it cannot be written.
@@ -72,13 +72,17 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 
     from metrale_plan.errors import InputError
 
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
         if (path.exists() or path.is_symlink()) and not force:
             raise InputError("MP228", f"{path} is there already", where=str(path), accepted="another -o, or --force")
+        target = path.resolve()
+        temporary = target.with_name(f".metrale-plan.{os.getpid()}")
         try:
             temporary.write_text(text, encoding="utf-8", newline="\n")
-            temporary.replace(path)
+            temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
     except (OSError, ValueError) as error:

@@ -50,11 +50,15 @@ def _spelling(
                 MISSPELT,
                 f"{key} is not a key of {table}: {meant} is meant"
                 if table
-                else f"[{key}] is no table: [{meant}] is meant",
+                else f"[{key}] is no table: {_header(meant)} is meant",
                 where=source.where(*path, key),
                 accepted=meant,
                 nearest=(meant,),
             )
+
+
+def _header(name: str) -> str:
+    return f"[[{name}]]" if name in LISTED_TABLES else f"[{name}]"
 
 
 def _nested_spelling(source: TomlSource, table: Table) -> None:
@@ -94,7 +98,7 @@ def _shapes(source: TomlSource) -> None:
         value = source.data.get(name)
         if value is None:
             continue
-        wanted = f"[[{name}]]" if name in LISTED_TABLES else "[class.<id>.behavior]" if name == "class" else f"[{name}]"
+        wanted = "[class.<id>.behavior]" if name == "class" else _header(name)
         rows = value if name in LISTED_TABLES else [value]
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError(
