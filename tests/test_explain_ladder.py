@@ -255,3 +255,8 @@ def test_the_ladder_of_dflash_has_its_origin() -> None:
     own = cli_json(*argv, "--dflash-draft-ladder", "4:6,16:3")["explain_ladder"]["dflash_ladder"]
     assert (own["value"], own["source"]) == ([[4, 6], [16, 3]], "flag")
     assert "DFlash ladder 4:6,16:3 (flag)" in cli(*argv, "--dflash-draft-ladder", "4:6,16:3").out
+
+
+def test_the_other_side_s_rung_says_why_it_lifts_nothing() -> None:
+    out = cli("explain-ladder", "--against", "full-width", env={"COLUMNS": "200"}).out
+    assert "adaptive rung on, lifts nothing: the most drafts of a step is 1" in out.split("AGAINST")[1]

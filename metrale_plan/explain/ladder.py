@@ -4,9 +4,9 @@ Sources: the engine's memory plan, 3.2 and 4 (`speculative/ladder`, `ssm_reserve
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig, Steps
@@ -29,8 +29,7 @@ OWN_WIDTH = "drafts of its own width"
 Reach = Literal["runs", "above the batch", "above the cap"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One step of the ladder: `drafts` as written for widths up to `width`, `in_force` after the clamp.
 
     `first` is the narrowest width it covers, or None where an earlier step covers all of them; the last step covers
@@ -43,8 +42,7 @@ class Step:
     first: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WidthRun:
+class WidthRun(NamedTuple):
     """Neighbouring widths that are alike, `first` to `last` active sequences.
 
     Attributes:
@@ -64,8 +62,7 @@ class WidthRun:
     reach: Reach
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotGroup:
+class SlotGroup(NamedTuple):
     """Neighbouring verify slots that are alike, or the dummy. Bytes are of the whole group, over all layers.
 
     Attributes:
@@ -92,8 +89,7 @@ class SlotGroup:
     bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class Rung(NamedTuple):
     """The adaptive rung: widths it lifts to two drafts, and those of them that slot capacity clamps back.
 
     Attributes:
@@ -113,8 +109,7 @@ class Rung:
     idle: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pools:
+class Pools(NamedTuple):
     """Bytes of the recurrent pool: live state, and the verify side by kind, dummies included."""
 
     live: int
@@ -126,8 +121,7 @@ class Pools:
     dummy: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(NamedTuple):
     """One ladder under one set of settings.
 
     Attributes:
@@ -150,8 +144,7 @@ class Side:
     pools: Pools | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WidthPair:
+class WidthPair(NamedTuple):
     """Widths over which both sides are alike: static drafts, capacity and drafts of each."""
 
     first: int
@@ -161,8 +154,7 @@ class WidthPair:
     drafts: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotPair:
+class SlotPair(NamedTuple):
     """Slots over which both sides are alike: capacity, h steps and one slot's bytes of each, None if it has none."""
 
     first: int
@@ -172,8 +164,7 @@ class SlotPair:
     slot_bytes: tuple[int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermPair:
+class TermPair(NamedTuple):
     """A reserve term on both sides, in bytes; `difference` is the other side minus this one."""
 
     term: str
@@ -182,8 +173,7 @@ class TermPair:
     difference: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
+class Against(NamedTuple):
     """Another ladder beside the one in force.
 
     Attributes:
@@ -196,8 +186,7 @@ class Against:
     terms: tuple[TermPair, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LadderExplanation:
+class LadderExplanation(NamedTuple):
     """The whole screen.
 
     Attributes:
@@ -402,8 +391,8 @@ def _widths(config: ServeConfig) -> tuple[Rung, tuple[WidthRun, ...]]:
             drafts=runs_with,
             reach=reach,
         )
-        if runs and replace(runs[-1], first=width, last=width) == run:
-            runs[-1] = replace(runs[-1], last=width)
+        if runs and runs[-1]._replace(first=width, last=width) == run:
+            runs[-1] = runs[-1]._replace(last=width)
         else:
             runs.append(run)
     rung = Rung(
@@ -464,8 +453,8 @@ def _groups(
             h_steps=steps,
             conv_steps=verify.counts.conv_steps,
         )
-        if current is not None and replace(current, first=slot, last=slot) == group:
-            current = replace(current, last=slot)
+        if current is not None and current._replace(first=slot, last=slot) == group:
+            current = current._replace(last=slot)
             continue
         if current is not None:
             yield _priced(current, config, dims)
@@ -483,8 +472,7 @@ def _priced(group: SlotGroup, config: ServeConfig, dims: ModelDims | None) -> Sl
     h_bytes, conv_bytes = layers * group.h_steps * h, layers * group.conv_steps * conv
     checkpoint = layers * (h + conv)
     slot = h_bytes + conv_bytes + checkpoint
-    return replace(
-        group,
+    return group._replace(
         h_bytes=count * h_bytes,
         conv_bytes=count * conv_bytes,
         checkpoint_bytes=count * checkpoint,
@@ -560,8 +548,8 @@ def _width_pairs(here: Side, there: Side) -> Iterator[WidthPair]:
             capacity=(ours.capacity, theirs.capacity),
             drafts=(ours.drafts, theirs.drafts),
         )
-        if current is not None and replace(current, first=start, last=end) == pair:
-            current = replace(current, last=end)
+        if current is not None and current._replace(first=start, last=end) == pair:
+            current = current._replace(last=end)
             continue
         if current is not None:
             yield current
@@ -584,8 +572,8 @@ def _slot_pairs(here: Side, there: Side) -> Iterator[SlotPair]:
             h_steps=(ours.h_steps if ours else None, theirs.h_steps if theirs else None),
             slot_bytes=(ours.slot_bytes if ours else None, theirs.slot_bytes if theirs else None),
         )
-        if current is not None and replace(current, first=slot, last=slot) == pair:
-            current = replace(current, last=slot)
+        if current is not None and current._replace(first=slot, last=slot) == pair:
+            current = current._replace(last=slot)
             continue
         if current is not None:
             yield current

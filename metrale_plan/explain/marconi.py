@@ -3,7 +3,7 @@
 Sources: the engine's memory plan, 3.3 and 5.1; `mtp_carry: marconi_min_tokens`.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from metrale_plan.carry import DEFAULT_MARCONI_MIN_TOKENS
 from metrale_plan.config.given import Settings
@@ -19,8 +19,7 @@ MEASURED = ((99, -9.7), (219, 9.8), (349, 7.5), (629, 10.6))
 """Matched tokens, and per cent that restoring gained over no caching, one sequence, measured 2026-07-28."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(NamedTuple):
     """One measured match: its effect, and whether a match of that length is restored under the threshold in force."""
 
     matched: int
@@ -28,8 +27,7 @@ class Measurement:
     restored: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarconiExplanation:
+class MarconiExplanation(NamedTuple):
     """The whole screen.
 
     Attributes:

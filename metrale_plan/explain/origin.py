@@ -1,13 +1,11 @@
 """Where a setting's value came from, and what lost to it."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrale_plan.config.given import Given, Setting, Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class Lost(NamedTuple):
     """An offer that is not in force, and why."""
 
     value: Any
@@ -16,8 +14,7 @@ class Lost:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(NamedTuple):
     """One setting: its value in force, who gave it, and the offers that lost, strongest first."""
 
     value: Any

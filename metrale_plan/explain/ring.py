@@ -4,8 +4,7 @@ Sources: the engine's memory plan, 5.2 and 13.3.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
@@ -19,8 +18,7 @@ from metrale_plan.ring_fit import Yardstick, after_load_yardstick, derived_copie
 Outcome = Literal["decides", "not met", "outranked"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule, in the engine's order: the state it looks at, the depth it would give, and what became of it.
 
     An `outranked` rule applies, but an earlier one decided; only the first rule that applies `decides`.
@@ -32,8 +30,7 @@ class Rule:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Depth:
+class Depth(NamedTuple):
     """One depth, pinned by the flag: ring bytes, the whole reserve and arena beside it, what is left, and its uses.
 
     Attributes:
@@ -52,8 +49,7 @@ class Depth:
     roles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(NamedTuple):
     """One condition of the after-load yardstick; `holds` is None where the plan cannot tell."""
 
     condition: str
@@ -61,8 +57,7 @@ class Condition:
     state: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(NamedTuple):
     """What the budget holds when the ring is fitted after the load; `weights` as stated, the rest as planned."""
 
     budget: int
@@ -72,8 +67,7 @@ class Loaded:
     fixed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(NamedTuple):
     """The fit: `beside` and the ring against `limit`, in bytes, and the deepest step of 8, 4, 2, 1, 0 that fits.
 
     Attributes:
@@ -92,8 +86,7 @@ class Fit:
     loaded: Loaded | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RingExplanation:
+class RingExplanation(NamedTuple):
     """The whole screen.
 
     Attributes:
@@ -247,7 +240,7 @@ def _predicted(plan: MemoryPlan, dims: ModelDims, config: ServeConfig, settings:
         loaded.budget, loaded.weights, loaded.derived, loaded.arena, loaded.fixed, kv_floor(dims, config)
     )
     result = fit_ring(ring.want, ring.slot_bytes, ring.pinned, yardstick)
-    return replace(_fit_to(yardstick, ring, result), loaded=loaded)
+    return _fit_to(yardstick, ring, result)._replace(loaded=loaded)
 
 
 def _fit_to(yardstick: Yardstick, ring: RingPlan, result: int) -> Fit:

@@ -239,7 +239,7 @@ def _cost(explained: LadderExplanation) -> list[Text]:
 
 def _against(against: Against) -> list[Part]:
     there = against.side
-    lifted = there.rung.why if not there.rung.active else "adaptive rung on"
+    lifted = there.rung.why if not there.rung.active else f"adaptive rung on, lifts nothing: {there.rung.idle}"
     if there.rung.lifted:
         back = f", clamped back at {spans(there.rung.clamped)}" if there.rung.clamped else ", none clamped back"
         lifted = f"adaptive rung lifts {spans(there.rung.lifted)}{back}"

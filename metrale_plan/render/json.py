@@ -63,7 +63,9 @@ def document(report: Report, *, won_over: bool = False) -> dict[str, Any]:
 
 
 def values(value: Any) -> Any:
-    """A dataclass, and whatever it holds, as JSON has it: its fields by name, tuples as lists, numbers as they are."""
+    """A value, and whatever it holds, as JSON has it: fields by name, plain tuples as lists, numbers as they are."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: values(item) for name, item in value._asdict().items()}
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: values(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):

@@ -159,7 +159,12 @@ class _Reader:
         if "prompt" in table:
             for key in ("prompt_len", "common_prefix"):
                 if key in table:
-                    raise InputError(CONTRADICTS, f"{key} beside prompt, which says it", where=self.where(*path, key))
+                    raise InputError(
+                        CONTRADICTS,
+                        f"{key} beside prompt, which says it",
+                        where=self.where(*path, key),
+                        accepted="prompt (token ids), or prompt_len with common_prefix",
+                    )
             ids = self.tokens(table["prompt"], (*path, "prompt"))
             return Tokens(count=len(ids), ids=ids)
         if "prompt_len" not in table:
@@ -195,7 +200,9 @@ class _Reader:
             tokens = Tokens(count=len(ids), ids=ids)
             if table.get("token_count", len(ids)) != len(ids):
                 message = f"token_count {table['token_count']}, but {len(ids)} tokens are listed"
-                raise InputError(CONTRADICTS, message, where=self.where(*path, "token_count"))
+                raise InputError(
+                    CONTRADICTS, message, where=self.where(*path, "token_count"), accepted=f"{len(ids)}, or left out"
+                )
         elif "token_count" in table:
             tokens = Tokens(count=self.number(table, "token_count", path, most=MOST_TOKENS))
         elif prompt is None:
