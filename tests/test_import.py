@@ -771,6 +771,15 @@ class TestWithModel:
         document = cli_json("plan", "qwen3.8-27b", "--checkpoint", str(path))
         assert (document["model"]["ssm_layers"], document["model"]["attention_layers"]) == (24, 8)
 
+    @pytest.mark.parametrize(("sliding", "told"), [(3, 0), (2, 1)])
+    def test_counts_alone_tell_no_order(self, tmp_path: Path, sliding: int, told: int) -> None:
+        model = tmp_path / "MODEL.toml"
+        counts = f"layers_sliding_attention = {sliding}\nlayers_full_attention = {4 - sliding}\n"
+        model.write_text(f'[model]\nmodel_type = "llama"\n{counts}')
+        path = config(tmp_path, layer_types=["full_attention"] + ["sliding_attention"] * 3)
+        document = cli_json("plan", str(model), "--checkpoint", str(path))
+        assert len([row for row in document["warnings"] if row["code"] == "MP225"]) == told
+
     def test_preflight_in_one_step(self) -> None:
         folder = str(CONFIGS / "centml--Qwen3.6-27B-NVFP4-W4A4-mlpinf")
         document = cli_json("preflight", "--checkpoint", folder, "--device", "h200-sxm", "--stage", "reserve")
