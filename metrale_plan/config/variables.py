@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from metrale_plan import text as engine_text
 from metrale_plan.arena import parse_splitk
+from metrale_plan.config.kinds import number
 from metrale_plan.ladder import parse_ladder
 from metrale_plan.nearest import misspelling_of
 from metrale_plan.reserve.decode_ring import watchdogs_disabled_from_value
@@ -28,7 +29,7 @@ class Variable(NamedTuple):
     Attributes:
         name: with its METRALE_ prefix.
         way: "presence", "value" or "count", as the engine reads it.
-        field: the ServeConfig field or flag key it bears on.
+        field: the ServeConfig field or flag key it bears on, or a stage after the reserve.
         read: text to typed value, or Ignored.
         default: its typed value when unset, for comparing.
         flag: the flag that sets the same thing and wins over it, by key.
@@ -106,6 +107,16 @@ def _h_fp16(raw: str) -> str:
     return "f16" if raw in ("1", "true") else "f32"
 
 
+def _gib(raw: str) -> float | Ignored:
+    try:
+        return float(number(0.0).parse(raw))
+    except ValueError:
+        return Ignored("a number of GiB", "nothing is held for others")
+
+
+LOADED, KV = "the load", "KV sizing"
+"""Stages after the reserve, whose variables are read but move nothing before them."""
+
 VARIABLES: tuple[Variable, ...] = (
     presence("METRALE_NO_MTP_K_LADDER", "ladder_disabled"),
     Variable("METRALE_MTP_K_LADDER", "value", "ladder", _ladder, flag="mtp_k_ladder"),
@@ -131,6 +142,15 @@ VARIABLES: tuple[Variable, ...] = (
     switch("METRALE_FP8_ROWWISE", "fp8_rowwise", "1"),
     switch("METRALE_GLM_DSA_INDEXER_FLAT", "glm_indexer_flat", "1"),
     presence("METRALE_GLM53_PREFIX_CACHE_UNPROVEN", "glm_prefix_unproven"),
+    switch("METRALE_ATTN_PREFILL_Q_T", LOADED, "1"),
+    presence("METRALE_NO_GDN_FP8", LOADED),
+    switch("METRALE_NO_LMHEAD_TGEMM", LOADED, "1"),
+    switch("METRALE_DFLASH_DRAFTER_FP8", LOADED, "0", default=True),
+    switch("METRALE_RECV_BUFFER_TIGHT", LOADED, "1"),
+    presence("METRALE_KV_POOL_UNCLAMPED", KV),
+    Variable("METRALE_KV_EXTERNAL_RESERVE_GB", "value", KV, _gib),
+    switch("METRALE_KV_OVERCOMMIT", KV, "0", "false", default=True),
+    counted("METRALE_PROPOSE_META_STRIDE", KV, "the stride by the sequence length"),
 )
 
 

@@ -230,7 +230,7 @@ def _predicted(plan: MemoryPlan, dims: ModelDims, config: ServeConfig, settings:
         weights=weights,
         derived=derived_copies(
             dims,
-            prefill_q_t=twin is not None and str(twin.value) == "1",
+            prefill_q_t=twin is not None and twin.value is True,
             gdn_fp8="METRALE_NO_GDN_FP8" not in settings,
         ),
         arena=arena,
