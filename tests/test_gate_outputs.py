@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cli import cli, cli_json
-from gate import GOOD, REFUSED, WARNED, statuses, write
+from gate import GOOD, OTHER, REFUSED, WARNED, statuses, write
 
 from metrale_plan import checking
 from metrale_plan.render.gate import FORMATS
@@ -58,6 +58,14 @@ def test_bytes_that_are_no_text_make_json_that_strict_readers_take(inside: Path,
 )
 def test_lone_surrogates_alone_are_replaced(given: str, shown: str) -> None:
     assert json_text([given]) == f'["{shown}"]'
+
+
+def test_junit_says_when_nothing_was_checked(inside: Path) -> None:
+    write(inside, r__other=OTHER)
+    root = ElementTree.fromstring(cli("check", "r", "--format", "junit").out)
+    assert (root.get("tests"), root.get("errors"), root.get("skipped")) == ("2", "1", "1")
+    assert len(root.findall("*/testcase")) == 2
+    assert [error.get("type") for error in root.iter("error")] == ["MP272"]
 
 
 def test_a_file_that_cannot_be_written_leaves_the_others_as_they_were(inside: Path) -> None:

@@ -82,9 +82,10 @@ class Node:
         value = self.raw.value
         if not isinstance(value, str):
             raise AssertionError(f"the text of a {self.kind}")  # spelling out a list would expand its aliases
-        if self.kind == "bool":
+        kind = self.kind
+        if kind == "bool":
             return value.lower()
-        return str(int(value, 0)) if self.kind == "number" and _BASED.fullmatch(value) else value
+        return str(int(value, 0)) if kind == "number" and _BASED.fullmatch(value) else value
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
         """Keys and values of a mapping, in order; each value's line is its key's.
@@ -98,22 +99,23 @@ class Node:
             key = Node(raw_key, self.path, line)
             if key.kind in ("list", "mapping", "null"):
                 raise InputError(NOT_YAML, "a key has to be text", where=key.where, accepted="key: value")
-            if key.text == "<<":
+            text = key.text
+            if text == "<<":
                 raise InputError(
                     NOT_YAML,
                     "merge keys (<<) are no part of YAML 1.2, so a reader may take this one for a key of that name",
                     where=key.where,
                     accepted="the keys written out, or an alias for the whole mapping",
                 )
-            if key.text in seen:
+            if text in seen:
                 raise InputError(
                     DUPLICATE_KEY,
-                    f"{key.text} is there twice, first at line {seen[key.text]}",
+                    f"{text} is there twice, first at line {seen[text]}",
                     where=key.where,
                     accepted="each key once",
                 )
-            seen[key.text] = line
-            yield key.text, Node(raw_value, self.path, line)
+            seen[text] = line
+            yield text, Node(raw_value, self.path, line)
 
     def elements(self) -> Iterator["Node"]:
         """Elements of a list, in order; each line is its own."""

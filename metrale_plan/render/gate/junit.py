@@ -26,7 +26,10 @@ def render(report: GateReport) -> str:
     suites: dict[str, list[Outcome]] = {}
     for outcome in report.outcomes:
         suites.setdefault(outcome.device or NO_DEVICE, []).append(outcome)
-    root = ElementTree.Element("testsuites", {"name": "metrale-plan check", **_counts(list(report.outcomes))})
+    counts = _counts(list(report.outcomes))
+    if report.error is not None:  # nothing checked, which a report without cases would hide
+        counts |= {"tests": str(len(report.outcomes) + 1), "errors": str(int(counts["errors"]) + 1)}
+    root = ElementTree.Element("testsuites", {"name": "metrale-plan check", **counts})
     for device, outcomes in suites.items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": clean(device), **_counts(outcomes)})
         for outcome in outcomes:
@@ -45,6 +48,12 @@ def render(report: GateReport) -> str:
                 if element != "skipped":
                     attributes["type"] = outcome.findings[0].code if outcome.findings else outcome.status
                 ElementTree.SubElement(case, element, attributes).text = clean(_details(outcome))
+    if report.error is not None:
+        alone = {**_counts([]), "tests": "1", "errors": "1"}
+        suite = ElementTree.SubElement(root, "testsuite", {"name": "metrale-plan", **alone})
+        case = ElementTree.SubElement(suite, "testcase", {"name": "check", "classname": "metrale-plan"})
+        told = {"message": clean(report.error.message), "type": report.error.code}
+        ElementTree.SubElement(case, "error", told).text = clean(report.error.accepted or "")
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
