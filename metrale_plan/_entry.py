@@ -102,7 +102,7 @@ class OutputOptions:
         """Whether stdout must be one JSON document; the last format counts, except where all of them are written."""
         if command in WRITERS:
             return "json" in self.formats or "json=-" in self.outputs
-        return self.formats[-1:] == ["json"]
+        return [name for name in self.formats if name][-1:] == ["json"]
 
 
 def take_output_options(tokens: Sequence[str]) -> tuple[OutputOptions, list[str]]:
@@ -117,7 +117,9 @@ def take_output_options(tokens: Sequence[str]) -> tuple[OutputOptions, list[str]
         token = queue.pop(0)
         name, equals, inline = token.partition("=")
         if name in ("--format", "--output", "--color"):
-            value = inline if equals else queue.pop(0) if queue else ""
+            # None of their values begins with --, so a forgotten one never takes the next flag, --format json say.
+            forgotten = not queue or queue[0].startswith("--")
+            value = inline if equals else "" if forgotten else queue.pop(0)
             if name == "--color":
                 found.color = value
             else:

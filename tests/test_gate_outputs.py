@@ -155,3 +155,10 @@ def test_a_system_that_cannot_share_the_work_does_it_alone(inside: Path, monkeyp
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refused)
     assert checking.PARALLEL_FROM > 70
     assert cli_json("check", "r", "--jobs", "2") == alone
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "plan", "nope"])
+@pytest.mark.parametrize("flag", ["--color", "--output", "--format"])
+def test_a_forgotten_value_does_not_swallow_the_format(command: str, flag: str) -> None:
+    run = cli(command, "a.yaml", flag, "--format", "json")
+    assert run.code == run.json["exit_code"] == 2
