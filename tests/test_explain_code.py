@@ -59,3 +59,9 @@ def test_the_example_gives_the_code(code: Code, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     outcome = cli(*shlex.split(code.example))
     assert f"[{code.code}]" in outcome.err or (code.kind == "refusal" and outcome.code == 1)
+
+
+def test_a_refusal_names_its_code() -> None:
+    refused = cli("preflight", "qwen3.8-27b", "--device", "gb10", "--free-memory", "1GiB")
+    assert refused.code == 1
+    assert refused.out.splitlines()[0].endswith("(MP101)")

@@ -44,6 +44,10 @@ def _no_plain_answer(report: Report, error: Problem) -> list[Text]:
     return []
 
 
+REFUSALS = {"reserve": " (MP101)"}
+"""The code of a refusal by the stage that refused, for `explain CODE`."""
+
+
 def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
     """The verdict in a line, and for a refusal the bar it set: need, free, gap, the largest terms."""
     need, free = verdict.need or 0, verdict.free or 0
@@ -53,8 +57,9 @@ def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
         stages = ", ".join(verdict.checked)
         line = f"FITS at {stages}: needs {gib(need)} of {gib(free)} free, {gib(headroom)} left{reached}"
         return [Text(line, "good")]
+    gap = f"needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}"
     texts = [
-        Text(f"DOES NOT FIT at {verdict.stage}: needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}", "bad"),
+        Text(f"DOES NOT FIT at {verdict.stage}: {gap}{REFUSALS.get(verdict.stage or '', '')}", "bad"),
         Text("largest: " + "; ".join(f"{BY_KEY[line.term].label} {human(line.bytes)}" for line in verdict.largest)),
     ]
     if report.memory is not None and report.memory.detail is not None:
