@@ -61,7 +61,7 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
         return
     target = given.offers.best("kernel_target")
     named = request.model or (target.value if target and target.value in catalog.bundled_models() else None)
-    found = find(named, request.checkpoint, request.environ, served=given.checkpoint)
+    found = find(named, request.checkpoint, request.environ, served=given.checkpoint, where=given.checkpoint_where)
     memory = _memory(request, given.offers, live)
     report.memory = memory.reading
     report.device = memory.device

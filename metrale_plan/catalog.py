@@ -112,8 +112,8 @@ def load_found(path: Path, *, hardware_class: str | None = None, checkpoint: str
     return load_model(path, hardware_class=hardware_class, checkpoint=checkpoint)
 
 
-def model_for_checkpoint(checkpoint: str) -> str:
-    """The bundled model that lists a checkpoint; InputError MP207 with the nearest ids where none does."""
+def model_for_checkpoint(checkpoint: str, *, where: str | None = None) -> str:
+    """The bundled model that lists a checkpoint; InputError MP207 at `where`, with the nearest ids, where none does."""
     owner = _owner(bundled_dir(), checkpoint)
     if owner is not None:
         return owner
@@ -121,6 +121,7 @@ def model_for_checkpoint(checkpoint: str) -> str:
     raise InputError(
         UNKNOWN_MODEL,
         f"no bundled model lists the checkpoint {checkpoint}",
+        where=where or checkpoint,
         accepted="a checkpoint that a bundled model lists, or MODEL or --checkpoint beside it",
         nearest=_near(checkpoint, known),
     )

@@ -41,7 +41,14 @@ class Found(NamedTuple):
         return load_model(self.path, hardware_class=hardware_class, checkpoint=listed, config=self.config)
 
 
-def find(model: str | None, checkpoint: str | None, environ: Mapping[str, str], *, served: str | None) -> Found:
+def find(
+    model: str | None,
+    checkpoint: str | None,
+    environ: Mapping[str, str],
+    *,
+    served: str | None,
+    where: str | None = None,
+) -> Found:
     """The MODEL.toml and the checkpoint that a request means.
 
     Args:
@@ -49,21 +56,22 @@ def find(model: str | None, checkpoint: str | None, environ: Mapping[str, str], 
         checkpoint: config file, folder or hub id to read, or None.
         environ: says where the hub cache is.
         served: the checkpoint that the serve command line or the recipe names.
+        where: "file:line" of that, or None.
 
     Raises:
         InputError: nothing names a model, or no bundled model lists the checkpoint, or a file cannot be read.
     """
     if checkpoint is None:
-        return Found(path=find_model(model, served), checkpoint=served)
+        return Found(path=find_model(model, served, where), checkpoint=served)
     from metrale_plan.sources.checkpoint import read_checkpoint
 
     config = read_checkpoint(checkpoint, environ)
     alone = model is None and served is None
-    path = None if alone else find_model(model, served)
+    path = None if alone else find_model(model, served, where)
     return Found(path=path, checkpoint=served or config.hf_id or checkpoint, config=config)
 
 
-def find_model(model: str | None, served: str | None) -> Path:
+def find_model(model: str | None, served: str | None, where: str | None = None) -> Path:
     """Path of the MODEL.toml that MODEL, else the checkpoint that is served, means.
 
     Raises:
@@ -78,4 +86,4 @@ def find_model(model: str | None, served: str | None) -> Path:
             accepted="MODEL (a bundled name, a MODEL.toml or its directory), --checkpoint, --recipe, or "
             "-- met serve CHECKPOINT ...",
         )
-    return catalog.find_model(catalog.model_for_checkpoint(served))
+    return catalog.find_model(catalog.model_for_checkpoint(served, where=where))

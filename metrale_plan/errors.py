@@ -6,6 +6,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from metrale_plan.printable import LONGEST_PLACE, shortened
+
 Severity = Literal["note", "warning", "error"]
 
 
@@ -45,7 +47,8 @@ class PlanError(Exception):
         nearest: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)
-        self.problem = Problem(code=code, message=message, where=where, accepted=accepted, nearest=nearest)
+        where = None if where is None else shortened(where, LONGEST_PLACE)
+        self.problem = Problem(code=code, message=shortened(message), where=where, accepted=accepted, nearest=nearest)
 
 
 class InputError(PlanError):

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 MISSPELLING_EDITS = 2
 
+LONGEST_WORD = 200
+"""What is longer resembles no name, and comparing it takes long."""
+
 
 def edit_distance(a: str, b: str) -> int:
     """Levenshtein distance: insertions, deletions and substitutions of one character."""
@@ -25,7 +28,10 @@ def misspelling_of(key: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(word: str, known: Iterable[str], *, at_most: int = 3) -> tuple[str, ...]:
-    """Up to `at_most` known spellings that resemble `word`, best first."""
+    """Up to `at_most` known spellings that resemble `word` whatever the case, best first."""
     from difflib import get_close_matches
 
-    return tuple(get_close_matches(word, dict.fromkeys(known), n=at_most, cutoff=0.6))
+    if len(word) > LONGEST_WORD:
+        return ()
+    folded = {name.casefold(): name for name in known}
+    return tuple(folded[name] for name in get_close_matches(word.casefold(), folded, n=at_most, cutoff=0.6))

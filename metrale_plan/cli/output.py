@@ -7,6 +7,7 @@ from typing import Any, TextIO, cast
 
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.errors import Problem
+from metrale_plan.printable import printable, shortened
 from metrale_plan.render.sheet import Sheet
 from metrale_plan.report import Report
 
@@ -79,19 +80,18 @@ def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
 
 def write_problems(err: TextIO, problems: Iterable[Problem]) -> None:
     """`severity[code] where: message`, then what is accepted and the nearest spellings, one problem a block."""
-    from metrale_plan.render.plain import unescaped
-
     width = _width_of(err) if err.isatty() else None
     for problem in problems:
         where = f"{problem.where}: " if problem.where and problem.where not in problem.message else ""
-        lines = [f"{problem.severity}[{problem.code}]: {where}{problem.message}"]
+        lines = [f"{problem.severity}[{problem.code}]: {shortened(where + problem.message)}"]
         if problem.accepted:
             lines.append(f"  accepted: {problem.accepted}")
         if problem.nearest:
             lines.append(f"  did you mean: {', '.join(problem.nearest)}")
+        lines = [printable(line) for line in lines]
         if width is not None:
             lines = [part for line in lines for part in _wrapped(line, width)]
-        err.write(encodable(unescaped("\n".join(lines)) + "\n", err))
+        err.write(encodable("\n".join(lines) + "\n", err))
 
 
 class Respelled:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
+from metrale_plan.printable import printable
 from metrale_plan.render.drawing import draw
 from metrale_plan.render.sheet import Drawing, Grid, Part, Row, Sheet, Text
 
@@ -22,14 +23,7 @@ def plain(sheet: Sheet, width: int) -> str:
         else:
             blocks.append(lines)
         previous = part
-    return unescaped("\n\n".join("\n".join(block) for block in blocks)) + "\n"
-
-
-def unescaped(text: str) -> str:
-    """The text with its control characters spelled out: one from a file or a driver must not steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(f"\\x{ord(c):02x}" if (c < " " and c != "\n") or "\x7f" <= c <= "\x9f" else c for c in text)
+    return printable("\n\n".join("\n".join(block) for block in blocks), lines=True) + "\n"
 
 
 def together(previous: Part | None, part: Part) -> bool:

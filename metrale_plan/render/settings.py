@@ -4,6 +4,7 @@ from typing import Any
 
 from metrale_plan.config.given import Given, Setting
 from metrale_plan.config.variables import Ignored
+from metrale_plan.printable import printable, shortened
 from metrale_plan.render.sheet import Column, Grid, Row, Sheet, Text
 from metrale_plan.report import Report
 
@@ -41,7 +42,10 @@ def _default(setting: Setting) -> bool:
 def _row(key: str, setting: Setting) -> Row:
     lost = "; ".join(_lost(key, given) for given in setting.lost)
     source = _source(key, setting.source, setting.where) + (f", over {lost}" if lost else "")
-    return Row((key, shown(setting.value), source), "quiet" if _default(setting) else "plain")
+    return Row(
+        (printable(shortened(key, 120)), shown(setting.value), printable(source)),
+        "quiet" if _default(setting) else "plain",
+    )
 
 
 def _lost(key: str, given: Given) -> str:
@@ -64,4 +68,4 @@ def shown(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
         return ",".join(":".join(map(str, item)) if isinstance(item, (list, tuple)) else str(item) for item in value)
-    return str(value)
+    return printable(shortened(str(value), 120))

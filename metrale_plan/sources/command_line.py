@@ -19,6 +19,9 @@ PROGRAM, COMMAND = "met", "serve"
 CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl"})
 ACCEPTED = "[NAME=value ...] met serve CHECKPOINT --flag value ..., docker run ..., ExecStart=..., command: [...]"
 
+MAX_CHARACTERS = 64 * 1024
+"""Scripts and units are a few kilobytes; anything larger is some other file."""
+
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _EXPANSION = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^}]*))?\})")
 _UNIT_LINE = re.compile(r"\s*(\[(Unit|Service|Install)\]|(ExecStart|Environment)\s*=)")
@@ -66,6 +69,9 @@ def read_file(path: str) -> Pasted:
 
 def read_text(text: str, path: str | None) -> Pasted:
     """A serve from text; `path` is the file it is in, or None for this program's own command line."""
+    if len(text) > MAX_CHARACTERS:
+        message = f"larger than {MAX_CHARACTERS // 1024} KiB, so no serve"
+        raise InputError(UNREADABLE, message, where=path, accepted="a file of a few kilobytes")
     lines = list(_numbered(text, path))
     first = next((line.text for line in lines if line.text.strip() and not line.text.lstrip().startswith("#")), "")
     if any(_UNIT_LINE.match(line.text) for line in lines):

@@ -11,6 +11,7 @@ from metrale_plan.nearest import misspelling_of, nearest
 from metrale_plan.sources.argv import read_value
 from metrale_plan.sources.environment import given_variables
 from metrale_plan.sources.yaml_tree import DUPLICATE_KEY, NOT_YAML, Node, compose
+from metrale_plan.text import parse_count
 
 RUNTIME = "metrale"
 VERSION = "2"
@@ -157,10 +158,9 @@ def _check_top(top: dict[str, Node]) -> None:
             )
     version = top["recipe_version"]
     if version.kind not in ("text", "number") or version.text != VERSION:
-        shown = version.text if version.kind in ("text", "number", "bool") else f"a {version.kind}"
         raise InputError(
             "MP236",
-            f"recipe_version {shown} is not a format that is known here",
+            f"recipe_version is {_shape(version)}, which is no format that is known here",
             where=version.where,
             accepted=f'recipe_version: "{VERSION}"',
             nearest=(VERSION,),
@@ -241,13 +241,12 @@ def _off_note(off: list[tuple[str, Node]]) -> Problem:
 def _presence(key: str, value: Node) -> Given:
     """A bare flag's value: `true` gives it, `false` leaves it out."""
     if value.kind != "bool":
-        shown = value.text if value.kind in ("text", "number") else f"a {value.kind}"
         raise InputError(
             "MP233",
-            f"{key}: {shown!r} where a bare flag takes true or false, unquoted",
+            f"{key} is {_shape(value)}, where a bare flag takes true or false, unquoted",
             where=value.where,
             accepted="true for the bare flag, false to leave it out",
-            nearest=_near_bool(shown),
+            nearest=_near_bool(value.text) if value.kind in ("text", "number") else (),
         )
     return Given(value.text == "true", "recipe", value.where, value.text)
 
@@ -331,7 +330,8 @@ def _nodes(top: dict[str, Node], key: str, *, least: int = 1) -> int | None:
     if node is None:
         return None
     text = _word(key, node)
-    if node.kind != "number" or not text.isdigit() or not least <= int(text) < 2**31:
+    count = parse_count(text) if node.kind == "number" else None
+    if count is None or not least <= count < 2**31:
         accepted = f"a whole number, {least} or more"
         raise InputError("MP233", f"{key}: {text!r} is not {accepted}", where=node.where, accepted=accepted)
-    return int(text)
+    return count

@@ -16,8 +16,13 @@ from metrale_plan.sources.yaml_lines import compose_lines
 NOT_YAML = "MP230"
 DUPLICATE_KEY = "MP231"
 
-MAX_CHARACTERS = 128 * 1024
+MAX_CHARACTERS = 64 * 1024
 """Recipes and compose files are a few kilobytes; anything larger is some other file."""
+
+MOST_MARKS = 4000
+"""Keys, elements, brackets, anchors and tags; a recipe that lists every flag has some hundred and fifty."""
+
+_MARKS = re.compile(r"[\[\]{},?:&*!]|- ")
 
 MOST_OPEN_BRACKETS = 64
 """A few levels are meant; the time to read nested brackets grows with the square of their number."""
@@ -27,7 +32,10 @@ NodeKind = Literal["text", "bool", "number", "null", "list", "mapping"]
 _CORE = "tag:yaml.org,2002:"
 _COLLECTIONS: dict[str, NodeKind] = {_CORE + "seq": "list", _CORE + "map": "mapping"}
 _TEXTS = frozenset({_CORE + "str", _CORE + "timestamp", _CORE + "value", _CORE + "merge"})
-_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_BASED = re.compile(r"0o[0-7]{1,22}|0x[0-9a-fA-F]{1,16}")
+"""Numbers that Python has to spell out; longer ones fit no count and stay text."""
+
+_HUGE_ESCAPE = re.compile(r"\\U(?!000|0010)[0-9A-Fa-f]{8}")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
@@ -149,6 +157,9 @@ def _compose_any(text: str, path: str) -> Node | None:
 
     if _open_brackets(text) > MOST_OPEN_BRACKETS:
         raise InputError(NOT_YAML, "nested too deeply", where=path, accepted="a few levels")
+    if sum(1 for _ in _MARKS.finditer(text)) > MOST_MARKS:
+        message = f"{path} has more keys and elements than a recipe or a compose file"
+        raise InputError(NOT_YAML, message, where=path, accepted="a few hundred of them")
     try:
         with catch_warnings():
             simplefilter("ignore")  # of an anchor that is used again, which YAML 1.2 allows
@@ -165,6 +176,11 @@ def _compose_any(text: str, path: str) -> Node | None:
         raise InputError(
             NOT_YAML, f"not YAML: {getattr(error, 'reason', error)}", where=f"{path}:{line}", accepted="UTF-8 text"
         ) from None
+    except (ValueError, OverflowError):
+        found = _HUGE_ESCAPE.search(text)
+        line = text.count("\n", 0, found.start()) + 1 if found else 1
+        message = "not YAML: an escape that is no character"
+        raise InputError(NOT_YAML, message, where=f"{path}:{line}", accepted="\\U00000000 to \\U0010FFFF") from None
     except RecursionError:
         raise InputError(NOT_YAML, "nested too deeply", where=path, accepted="a few levels") from None
     return None if root is None else Node(root, path, root.start_mark.line + 1)

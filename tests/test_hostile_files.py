@@ -1,0 +1,125 @@
+"""Files made to hurt a reader: each is answered quickly, in little memory, by a plan or as bad input."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEAD = 'recipe_version: "2"\nmodel: unsloth/Qwen3.8-27B-NVFP4\nruntime: metrale\n'
+META = HEAD + "metadata: "
+DRAFTS = HEAD + "defaults:\n  num_drafts: "
+BOMB = "metadata:\n  a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"  {b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+MOST_CPU_SECONDS = 2.0
+"""Twice what any of them takes: a blow-up takes minutes, and a busy machine is no failure."""
+
+MOST_MEMORY = 200 * 2**20
+
+RECIPES = {
+    "bomb where a list may stand": HEAD + BOMB + "defaults:\n  lora_adapter: *i\n",
+    "bomb as a key": HEAD + BOMB + "*i : 1\n",
+    "bomb as the runtime": 'recipe_version: "2"\nmodel: x\n' + BOMB + "runtime: *i\n",
+    "defaults within itself": HEAD + "defaults: &d\n  num_drafts: *d\n",
+    "document within itself": "&d\n" + HEAD + "env: *d\n",
+    "list within itself": HEAD + "defaults:\n  lora_adapter: &l [*l]\n",
+    "anchors": HEAD + "metadata:\n" + "".join(f"  a{i}: &a{i} 1\n" for i in range(1900)),
+    "too many anchors": HEAD + "metadata:\n" + "".join(f"  a{i}: &a{i} 1\n" for i in range(4000)),
+    "brackets within brackets": META + "[" + ("[" * 60 + "]" * 60 + ",") * 400 + "]",
+    "single pairs": META + "[" + "? a," * 1990 + "]",
+    "too many single pairs": META + "[" + "? a," * 9000 + "]",
+    "deep lists": META + "\n " + "- " * 30_000,
+    "deep keys": HEAD + "? " * 30_000,
+    "deep indents": HEAD + "metadata:\n" + "\n".join(" " * i + "a:" for i in range(1, 340)),
+    "documents": HEAD + "---\n" * 16_000,
+    "lines": HEAD + "\n" * 60_000,
+    "one long word": META + "a" * 60_000,
+    "open quote": META + '"' + "a\n " * 20_000,
+    "long tag": META + "!<" + "a" * 60_000 + "> x",
+    "block of lines": META + "|\n" + " x\n" * 20_000,
+    "digits": DRAFTS + "9" * 60_000,
+    "hexadecimal digits": DRAFTS + "0x" + "f" * 60_000,
+    "octal digits": DRAFTS + "0o" + "7" * 60_000,
+    "digits of nodes": HEAD + "max_nodes: " + "9" * 60_000,
+    "long key": HEAD + "a" * 900 + ": 1",
+    "long variable": HEAD + "env:\n  METRALE_" + "A" * 900 + ': "1"',
+    "escape above Unicode": META + '"\\U00110000"',
+    "escape above an integer": META + '"\\UFFFFFFFF"',
+    "NUL": META + "\0",
+    "large": META + "x" * 300_000,
+}
+
+FLAGS = {
+    "flags": "--num-drafts 3\n" * 20_000,
+    "open quote": '"' + "a" * 200_000,
+    "continuations": "\\\n" * 60_000 + "met serve x",
+    "dollars": "met serve x " + "$" * 100_000,
+    "open braces": "met serve x " + "${" * 50_000,
+    "open substitutions": "met serve x " + "$(" * 50_000,
+    "back quotes": "met serve x " + "`" * 100_001,
+    "parentheses": "(" * 100_000 + "met serve x",
+    "doubling variable": "A=aa\n" + "A=$A$A\n" * 60 + "met serve x $A",
+    "variable of itself": "A=$A\nmet serve x $A",
+    "here-documents": "cat <<A\n" * 20_000 + "met serve x",
+    "operators": "; " * 100_000 + "met serve x",
+    "shells within shells": "bash -c '" * 2_000 + "met serve x",
+}
+
+
+def measured(argv: list[str], tmp_path: Path) -> tuple[int, float, int, str]:
+    """Exit code, CPU seconds, bytes of memory and stderr of one run in a process of its own."""
+    errors = tmp_path / "stderr"
+    pid = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "metrale_plan", *argv],
+        {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, str(errors), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600),
+        ],
+    )
+    _, status, usage = os.wait4(pid, 0)
+    text = errors.read_text(errors="replace")
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text
+
+
+def checked(argv: list[str], tmp_path: Path) -> None:
+    code, seconds, memory, text = measured(argv, tmp_path)
+    assert code in (0, 2), text
+    assert seconds < MOST_CPU_SECONDS
+    assert memory < MOST_MEMORY
+    assert len(text) < 4000
+
+
+@pytest.mark.parametrize("text", RECIPES.values(), ids=RECIPES)
+def test_recipe(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "serve.yaml"
+    path.write_text(text)
+    checked(["plan", "--recipe", str(path)], tmp_path)
+
+
+@pytest.mark.parametrize("text", FLAGS.values(), ids=FLAGS)
+def test_flags(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "serve.args"
+    path.write_text(text)
+    checked(["plan", "--args-file", str(path)], tmp_path)
+
+
+def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "serve.yaml"
+    with path.open("wb") as file:
+        file.truncate(2**33)
+    checked(["plan", "--recipe", str(path)], tmp_path)
+
+
+def test_what_a_file_holds_moves_no_cursor(tmp_path: Path) -> None:
+    path = tmp_path / "serve.yaml"
+    path.write_text(
+        HEAD.replace("unsloth", "\\e[31m\\u202eun\\nsloth").replace("model: ", 'model: "').replace("NVFP4", 'NVFP4"')
+    )
+    _, _, _, text = measured(["plan", "--recipe", str(path)], tmp_path)
+    assert text.splitlines()[0].isprintable()
+    assert r"\x1b[31m\u202eun\nsloth" in text
