@@ -626,8 +626,8 @@ CODES: tuple[Code, ...] = (
         "MP241",
         "note",
         "variables that do not reach the serve",
-        "METRALE_* variables are set where the planner runs, but the serve runs in a container or as a service, which "
-        "does not get them.",
+        "METRALE_* variables are set where the planner runs or in front of the command, but the serve runs in a "
+        "container, as a service, under sudo or on another host, and does not get them.",
         "METRALE_SSM_MARCONI_FULL=1 plan -- docker run IMAGE met serve CHECKPOINT",
         "Hand them on (docker run -e NAME, environment:, Environment=) if they are meant.",
     ),

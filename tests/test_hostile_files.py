@@ -53,18 +53,23 @@ RECIPES = {
 }
 
 FLAGS = {
-    "flags": "--num-drafts 3\n" * 20_000,
-    "open quote": '"' + "a" * 200_000,
-    "continuations": "\\\n" * 60_000 + "met serve x",
-    "dollars": "met serve x " + "$" * 100_000,
-    "open braces": "met serve x " + "${" * 50_000,
-    "open substitutions": "met serve x " + "$(" * 50_000,
-    "back quotes": "met serve x " + "`" * 100_001,
-    "parentheses": "(" * 100_000 + "met serve x",
+    "flags": "--num-drafts 3\n" * 4_000,
+    "open quote": '"' + "a" * 60_000,
+    "continuations": "\\\n" * 30_000 + "met serve x",
+    "dollars": "met serve x " + "$" * 60_000,
+    "open braces": "met serve x " + "${" * 30_000,
+    "open substitutions": "met serve x " + "$(" * 30_000,
+    "back quotes": "met serve x " + "`" * 60_001,
+    "parentheses": "(" * 60_000 + "met serve x",
     "doubling variable": "A=aa\n" + "A=$A$A\n" * 60 + "met serve x $A",
     "variable of itself": "A=$A\nmet serve x $A",
-    "here-documents": "cat <<A\n" * 20_000 + "met serve x",
-    "operators": "; " * 100_000 + "met serve x",
+    "here-documents": "cat <<A\n" * 7_000 + "met serve x",
+    "operators": "; " * 30_000 + "met serve x",
+    "substitutions within substitutions": "met serve x " + "$(" * 20_000 + ")" * 20_000,
+    "defaults within defaults": "met serve x " + "${A:-" * 10_000 + "}" * 10_000,
+    "array of arrays": "A=(x x x x x x x x)\n" + 'A=("${A[@]}" "${A[@]}")\n' * 40 + 'met serve "${A[@]}"',
+    "texts with a serve": "bash -c 'x serve'\n" * 3_000 + "met serve x",
+    "larger than a script": "met serve x\n" + "#" * 2**20,
     "shells within shells": "bash -c '" * 2_000 + "met serve x",
 }
 

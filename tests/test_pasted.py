@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from cli import cli_json
 
 from metrale_plan.errors import InputError
 from metrale_plan.sources.argv import parse_serve_args
@@ -165,3 +166,144 @@ def test_a_file_within_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_file(str(path))
     assert caught.value.problem.where == f"{path}:2"
+
+
+HEAD = f"met serve {CHECKPOINT}"
+ALL = "--speculative --num-drafts 3"
+SET = "METRALE_SSM_MARCONI_FULL=1"
+
+TEXTS = {
+    "operators without spaces": f"cd /srv;{SET} {HEAD} {ALL}&&echo done",
+    "a subshell": f"({SET} {HEAD} {ALL})",
+    "a loop": f"while true; do {SET} {HEAD} {ALL}; sleep 1; done",
+    "flags after a redirection": f"{SET} {HEAD} --speculative >serve.log 2>&1 --num-drafts 3",
+    "exported at the end of a list": f"export {SET}; {HEAD} {ALL}",
+    "exported later": f"{SET}\nexport METRALE_SSM_MARCONI_FULL\n{HEAD} {ALL}",
+    "exported first": f"export METRALE_SSM_MARCONI_FULL\n{SET}\n{HEAD} {ALL}",
+    "all exported": f"set -a\n{SET}\nset +a\nMETRALE_FP8_ROWWISE=1\n{HEAD} {ALL}",
+    "no longer exported": f"export {SET} METRALE_FP8_ROWWISE=1\nunset METRALE_FP8_ROWWISE\n{HEAD} {ALL}",
+    "flags in a variable": f"FLAGS='{ALL}'\n{SET} {HEAD} $FLAGS",
+    "flags in an array": f'FLAGS=(--speculative)\nFLAGS+=(--num-drafts "3")  # drafts\n{SET} {HEAD} "${{FLAGS[@]}}"',
+    "defaults": f'DRAFTS=${{DRAFTS:-${{N:-3}}}}\n{SET} {HEAD} --speculative --num-drafts "$DRAFTS" "$@"',
+    "a here-document": f"cat <<'END' >note\nit's met serve x\nEND\n{SET} {HEAD} {ALL}",
+    "a shell": f"bash -lc '{SET} exec {HEAD} {ALL}'",
+    "a shell with arguments": f"{SET} sh -c 'exec met serve \"$@\"' sh {CHECKPOINT} {ALL}",
+    "a shell in a container": f"docker run -v $HOME/.cache:/c -ite {SET} img bash -c '{HEAD} {ALL}'",
+    "env in a container": f"docker run img env {SET} {HEAD} {ALL}",
+    "another host": f"ssh host '{SET} {HEAD} {ALL}'",
+    "a superuser": f"sudo {SET} {HEAD} {ALL}",
+    "a superuser that keeps it": f"{SET} sudo -E {HEAD} {ALL}",
+    "unit with a shell": f'ExecStart=/bin/sh -c "{SET} exec {HEAD} {ALL}"',
+    "unit with flags in a variable": f'Environment={SET} "FLAGS={ALL}"\nExecStart=/usr/bin/{HEAD} $FLAGS',
+    "unit that starts anew": (
+        f"Environment=METRALE_FP8_ROWWISE=1\nEnvironment=\nEnvironment={SET}\n"
+        f"ExecStart=/usr/bin/met serve x\nExecStart=\nExecStart=/usr/bin/{HEAD} {ALL}"
+    ),
+    "unit with a container": (
+        f"Environment={SET} METRALE_FP8_ROWWISE=1\n"
+        f"ExecStart=/usr/bin/docker run -e METRALE_SSM_MARCONI_FULL img {HEAD} {ALL}"
+    ),
+    "compose with merges": (
+        f"x-all: &all\n  environment: {{METRALE_SSM_MARCONI_FULL: 1}}\nservices:\n  db: {{command: db serve}}\n"
+        f"  met:\n    <<: *all\n    command: {HEAD} {ALL}\n"
+    ),
+    "compose with a shell": f"services:\n  met:\n    environment: [{SET}]\n    command: [bash, -c, {HEAD} {ALL}]\n",
+    "compose with a default": (
+        f"services:\n  met:\n    environment:\n      METRALE_SSM_MARCONI_FULL: ${{FULL:-1}}\n"
+        f"    command: {HEAD} --speculative --num-drafts ${{DRAFTS:-3}}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_text_gives_what_its_shell_service_or_container_would(text: str) -> None:
+    checked(read_words([text]))
+
+
+@pytest.mark.parametrize("value", ["&&", "<think>", "Hi;", ">", "a | b", "$HOME", " ", "#"])
+def test_words_that_a_shell_has_split_are_taken_as_they_are(value: str) -> None:
+    given = dict(
+        parse_serve_args(read_words(["met", "serve", "x", "--warmup-prompt", value, "--port", "1"]).serve).offers
+    )
+    assert (given["warmup_prompt"].value, given["port"].value) == (value, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (f"{HEAD} --num-drafts $N", "$N"),
+        (f"N=$(nproc)\n{HEAD} --num-drafts $N", "$N"),
+        (f"{HEAD} --model-name `hostname`", "`hostname`"),
+        (f"METRALE_MTP_K_LADDER=$L {HEAD}", "$L"),
+        (f"ExecStart=/usr/bin/{HEAD} --model-name %i", "%i"),
+        (f"command: {HEAD} --num-drafts $N\nenvironment: {{N: 3}}", "$N"),
+    ],
+)
+def test_what_only_the_running_thing_could_tell_is_refused(text: str, named: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_words([text])
+    assert named in caught.value.problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEAD} \\\n\n  --speculative",
+        f"{HEAD} \\\n  # three drafts \\\n  --num-drafts 3",
+        f"{HEAD}\n  --num-drafts 3",
+    ],
+)
+def test_flags_that_a_broken_continuation_cuts_off_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="begins a command of its own"):
+        read_words([text])
+
+
+@pytest.mark.parametrize("text", [f"{HEAD} && {HEAD}", f"{HEAD}; {HEAD}", f"{HEAD}\nbash -c '{HEAD}'"])
+def test_two_serves_in_one_text_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="more than one"):
+        read_words([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "reaches"),
+    [
+        (HEAD, True),
+        (f"env -u METRALE_FP8_ROWWISE {HEAD}", False),
+        (f"env --unset=METRALE_FP8_ROWWISE {HEAD}", False),
+        (f"unset METRALE_FP8_ROWWISE; {HEAD}", False),
+        (f"sudo {HEAD}", False),
+        (f"sudo -E {HEAD}", True),
+        (f"sudo --preserve-env=METRALE_FP8_ROWWISE {HEAD}", True),
+        (f"ssh host {HEAD}", False),
+        (f"docker-compose run met {HEAD}", False),
+        (f"kubectl exec met -- {HEAD}", False),
+        (f"docker run -itdeMETRALE_FP8_ROWWISE img {HEAD}", True),
+    ],
+)
+def test_what_this_environment_sets_reaches_only_what_it_would_reach(text: str, reaches: bool) -> None:
+    document = cli_json("plan", "--", text, env={"METRALE_FP8_ROWWISE": "1"})
+    assert ("METRALE_FP8_ROWWISE" in document["settings"]) == reaches
+    codes = {warning["code"] for warning in document["warnings"]}
+    assert ("MP240" in codes, "MP241" in codes) == (reaches, not reaches)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"METRALE_FP8_ROWWISE=1\n{HEAD}",
+        f"METRALE_FP8_ROWWISE=1 docker run img {HEAD}",
+        f"export METRALE_FP8_ROWWISE=1\nsudo {HEAD}",
+        f"Environment=METRALE_FP8_ROWWISE=1\nExecStart=docker run img {HEAD}",
+    ],
+)
+def test_a_variable_that_does_not_reach_the_serve_is_told(text: str) -> None:
+    document = cli_json("plan", "--", text)
+    assert "METRALE_FP8_ROWWISE" not in document["settings"]
+    [note] = [warning for warning in document["warnings"] if warning["code"] == "MP241"]
+    assert "METRALE_FP8_ROWWISE" in note["message"]
+
+
+def test_a_file_that_a_script_reads_is_told() -> None:
+    document = cli_json("plan", "--", f". /etc/met.env\n{HEAD}")
+    [note] = [warning for warning in document["warnings"] if warning["code"] == "MP242"]
+    assert "/etc/met.env" in note["message"]

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -141,3 +142,34 @@ def test_it_gives_up_at_the_end_of_the_time() -> None:
 def test_it_does_not_wait_where_waiting_cannot_help(made: list[Report]) -> None:
     last, left, told = waited(made, 60)
     assert (last.exit_code, left, told) == (1, 1, [])
+
+
+def test_the_serve_has_this_process_s_number_input_and_signals(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "met").write_text('#!/bin/sh\nread line\necho "$$ $line"\nkill -TERM $$\n')
+    command = [sys.executable, "-m", "metrale_plan", "run", *FITS, "--", "met", "serve", CHECKPOINT]
+    with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        out, _ = process.communicate("a prompt\n", timeout=60)
+    assert out == f"{process.pid} a prompt\n"
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_shell_that_serves_is_started_as_it_is(environ: dict[str, str]) -> None:
+    text = f"METRALE_SSM_MARCONI_FULL=1 exec met serve {CHECKPOINT} --max-batch-size 2"
+    code, out, err = ran(environ, *FITS, "--", "sh", "-c", text)
+    assert (code, out) == (7, f"met serve {CHECKPOINT} --max-batch-size 2 FULL=1\n")
+    assert err.startswith("FITS at ")
+
+
+def test_a_file_that_names_a_checkpoint_of_its_own_would_make_two(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "serve.args").write_text("met serve some/other\n")
+    code, out, err = ran(environ, *FITS, "--", "met", "serve", CHECKPOINT, f"@{tmp_path}/serve.args")
+    assert (code, out) == (2, "")
+    assert f"{tmp_path}/serve.args:1" in err and "some/other" in err
+
+
+def test_a_program_that_cannot_start_leaves_one_document(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "met").write_text("no program")
+    code, out, err = ran(environ, *FITS, "--format", "json", "--", "met", "serve", CHECKPOINT)
+    assert code == 2
+    assert json.loads(out)["command"] == "run"
+    assert "MP244" in err

@@ -97,9 +97,7 @@ def run(
     report = wait_until_it_fits(lambda: assemble(asked, reader), seconds, progress=_progress(invocation))
     go = report.exit_code == 0 or (force and report.exit_code in FORCED)
     _tell(invocation, report, launch, go)
-    if go:
-        _become(launch, invocation)
-    return report.exit_code
+    return _become(launch, invocation) if go else report.exit_code
 
 
 def launch_of(words: Sequence[str], environ: Mapping[str, str]) -> Launch:
@@ -111,27 +109,31 @@ def launch_of(words: Sequence[str], environ: Mapping[str, str]) -> Launch:
     from shutil import which
 
     from metrale_plan.errors import InputError
-    from metrale_plan.sources.command_line import assignments, program_start, read_file
-    from metrale_plan.sources.tokens import tokens_of
+    from metrale_plan.sources.argv import parse_serve_args
+    from metrale_plan.sources.command_line import assignments, program_start, read_file, runs_serve
+    from metrale_plan.sources.tokens import Token, tokens_of
 
     tokens = tokens_of(words)
     env = {name: token.text for name, token in assignments(tokens)}
     command = tokens[len(env) :]
     accepted = "metrale-plan run -- [NAME=value ...] met serve CHECKPOINT --flag value ..."
-    if program_start(command) is None:
+    if not runs_serve(command):
         raise InputError("MP244", "no met serve after --, so there is nothing to run", where="--", accepted=accepted)
     if which(command[0].text, path=environ.get("PATH")) is None:
         name = command[0].text
         raise InputError("MP244", f"{name} is not a program that is found here", where=name, accepted="one on PATH")
-    texts: list[str] = []
+    written: list[Token] = []
     for token in command:
         if token.text.startswith("@") and len(token.text) > 1:
             kept = read_file(token.text[1:])
             env = {**{name: value.text for name, value in kept.env}, **env}
-            texts += [word.text for word in kept.serve]
+            written += kept.serve
         else:
-            texts.append(token.text)
-    return Launch(tuple(texts), env)
+            written.append(token)
+    start = program_start(written)
+    if start is not None:
+        parse_serve_args(written[start:])  # a file that names a checkpoint of its own would make a second one
+    return Launch(tuple(token.text for token in written), env)
 
 
 def wait_until_it_fits(
@@ -225,12 +227,13 @@ def _tell(invocation: Invocation, report: "Report", launch: Launch, go: bool) ->
         emit(invocation, report, plan_sheet)
 
 
-def _become(launch: Launch, invocation: Invocation) -> None:
-    """Replace this process; returns only by raising.
+def _become(launch: Launch, invocation: Invocation) -> int:
+    """Replace this process; returns an exit code, or raises, only where the system refuses to start it.
 
     Raises:
-        InputError: MP244, the system refuses to start it.
+        InputError: MP244.
     """
+    from metrale_plan.cli.output import write_problems
     from metrale_plan.errors import InputError
 
     invocation.stdout.flush()
@@ -239,4 +242,8 @@ def _become(launch: Launch, invocation: Invocation) -> None:
         os.execvpe(launch.words[0], launch.words, {**invocation.environ, **launch.env})
     except OSError as error:
         name = launch.words[0]
-        raise InputError("MP244", f"{name} cannot be started: {error.strerror}", where=name) from None
+        failed = InputError("MP244", f"{name} cannot be started: {error.strerror}", where=name)
+        if not invocation.json:
+            raise failed from None
+        write_problems(invocation.stderr, [failed.problem])  # stdout has its document already
+        return failed.exit_code

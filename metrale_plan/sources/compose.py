@@ -1,6 +1,7 @@
 """A compose file's `command:`, `entrypoint:` and `environment:` -> words and variables, with their lines."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from metrale_plan.errors import InputError
 from metrale_plan.sources.tokens import Token
@@ -8,12 +9,31 @@ from metrale_plan.sources.yaml_tree import NOT_YAML, Node, compose
 
 ACCEPTED = "command: [met, serve, CHECKPOINT, --flag, value, ...]"
 
-Found = tuple[tuple[Token, ...], tuple[tuple[str, Token], ...], frozenset[str], tuple[Token, ...]]
-"""Words of the command, variables that it sets, names that it hands on, files of variables that it names."""
+
+class Found(NamedTuple):
+    """The serve of a compose file.
+
+    Attributes:
+        words: of its command.
+        env: variables that it sets.
+        passed: names that it hands on.
+        unread: files and services that it takes variables from.
+    """
+
+    words: tuple[Token, ...]
+    env: tuple[tuple[str, Token], ...] = ()
+    passed: frozenset[str] = frozenset()
+    unread: tuple[Token, ...] = ()
 
 
-def read_compose(text: str, path: str | None) -> Found:
+Runs = Callable[[Sequence[Token]], bool]
+
+
+def read_compose(text: str, path: str | None, runs: Runs) -> Found:
     """The serve in a compose file, in one service of it, or in a bare list of words.
+
+    Args:
+        runs: whether a command's words run met serve.
 
     Raises:
         InputError: MP230 or MP231 where it is not YAML, MP239 where it holds no serve, or several.
@@ -22,22 +42,24 @@ def read_compose(text: str, path: str | None) -> Found:
     if root is None:
         raise InputError("MP239", "nothing to read", where=path, accepted=ACCEPTED)
     if root.kind == "list":
-        return tuple(_words(root, path)), (), frozenset(), ()
+        return Found(tuple(_words(root, path)))
     if root.kind != "mapping":
         raise InputError("MP239", "neither a list of words nor a service", where=path, accepted=ACCEPTED)
-    top = dict(root.items())
+    top = root.merged()
     if "services" not in top:
         return _service(top, path, root)
-    services = {name: dict(node.items()) for name, node in _mapping(top["services"]) if node.kind == "mapping"}
-    serves = {name: service for name, service in services.items() if _serves(service, path)}
+    services = {name: node.merged() for name, node in _mapping(top["services"]) if node.kind == "mapping"}
+    serves = {name: service for name, service in services.items() if _serves(service, path, runs)}
     if len(serves) != 1:
         found = f"more than one service runs met serve: {', '.join(serves)}" if serves else "no service runs met serve"
         raise InputError("MP239", found, where=top["services"].where, accepted=ACCEPTED)
     return _service(next(iter(serves.values())), path, root)
 
 
-def _serves(service: dict[str, Node], path: str | None) -> bool:
-    return any(word.text == "serve" for word in _command(service, path))
+def _serves(service: dict[str, Node], path: str | None, runs: Runs) -> bool:
+    """Whether a service runs met serve, or `serve` alone through its image's entrypoint."""
+    words = tuple(_command(service, path))
+    return bool(words) and (words[0].text == "serve" or runs(words))
 
 
 def _service(service: dict[str, Node], path: str | None, root: Node) -> Found:
@@ -51,8 +73,18 @@ def _service(service: dict[str, Node], path: str | None, root: Node) -> Found:
             passed.add(name)
         else:
             env.append((name, value))
-    unread = tuple(_words(service["env_file"], path)) if "env_file" in service else ()
-    return words, tuple(env), frozenset(passed), unread
+    return Found(words, tuple(env), frozenset(passed), tuple(_unread(service, path)))
+
+
+def _unread(service: dict[str, Node], path: str | None) -> Iterator[Token]:
+    """Files of `env_file:`, in either form, and what `extends:` names."""
+    for key, inner in (("env_file", "path"), ("extends", "service")):
+        node = service.get(key)
+        for element in () if node is None else node.elements() if node.kind == "list" else (node,):
+            fields = element.merged() if element.kind == "mapping" else {}
+            named = fields.get(inner) if fields else element
+            if named is not None and named.kind not in ("list", "mapping"):
+                yield Token(named.text, path and named.where)
 
 
 def _command(service: dict[str, Node], path: str | None) -> Iterator[Token]:
@@ -96,7 +128,7 @@ def _environment(node: Node | None, path: str | None) -> Iterator[tuple[str, Tok
         yield name, None if text.kind == "null" else Token(str(text.raw.value), path and text.where)
 
 
-def _mapping(node: Node) -> Iterator[tuple[str, Node]]:
+def _mapping(node: Node) -> Iterable[tuple[str, Node]]:
     if node.kind != "mapping":
         raise InputError(NOT_YAML, "not a mapping", where=node.where, accepted="keys with values")
-    return node.items()
+    return node.merged().items()

@@ -1,6 +1,6 @@
 """Everything that one request was given, read from each of its places: flags, a pasted serve, files, environment."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from metrale_plan.config.given import Given, Offers, Source
@@ -101,13 +101,14 @@ def _recipe(path: str) -> "Recipe":
     return recipe
 
 
-def _ambient(request: "Request", serves: Iterable[Pasted], notes: list[Problem]) -> Mapping[str, str]:
+def _ambient(request: "Request", serves: Sequence[Pasted], notes: list[Problem]) -> Mapping[str, str]:
     """The variables of this environment that reach the serve; a container or a service gets those handed on."""
     if request.isolated_env:
         return {}
     there = {name: text for name, text in request.environ.items() if name.startswith(PREFIX)}
     closed = [serve for serve in serves if serve.contained]
-    reaching = {n: t for n, t in there.items() if all(n in serve.passed for serve in closed)}
+    dropped = frozenset[str]().union(*(serve.unset for serve in serves))
+    reaching = {n: t for n, t in there.items() if n not in dropped and all(n in serve.passed for serve in closed)}
     if reaching:
         notes.append(
             Problem(
@@ -123,7 +124,7 @@ def _ambient(request: "Request", serves: Iterable[Pasted], notes: list[Problem])
             Problem(
                 code="MP241",
                 message=f"{_list(left)} of this environment {'does' if len(left) == 1 else 'do'} not reach the serve, "
-                "which runs in a container or as a service",
+                "which gets an environment of its own",
                 severity="note",
             )
         )
@@ -135,6 +136,14 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _unread(serve: Pasted) -> Iterator[Problem]:
+    stopped = [name for name in serve.stopped if name.startswith(PREFIX)]
+    if stopped:
+        yield Problem(
+            code="MP241",
+            message=f"{_list(stopped)} in front of the serve {'does' if len(stopped) == 1 else 'do'} not reach it: "
+            "nothing exports it or hands it on",
+            severity="note",
+        )
     for token in serve.unread:
         yield Problem(
             code="MP242",

@@ -11,10 +11,12 @@ class Token(NamedTuple):
     Attributes:
         text: the word, without the quotes it stood in.
         where: "file:line", or None for a word of this program's own command line.
+        unknown: what it holds that only a running shell, service or container could tell, or None.
     """
 
     text: str
     where: str | None = None
+    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,8 @@ class Pasted:
         files: `@FILE` words among the flags, in order.
         contained: whether this environment's variables do not reach it (a container, a service).
         passed: names that reach it all the same (`docker run -e NAME`).
+        unset: names that it drops.
+        stopped: names that are set in front of it and do not reach it.
         unread: files of variables that it names and that are not read.
     """
 
@@ -35,6 +39,8 @@ class Pasted:
     files: tuple[Token, ...] = ()
     contained: bool = False
     passed: frozenset[str] = frozenset()
+    unset: frozenset[str] = frozenset()
+    stopped: frozenset[str] = frozenset()
     unread: tuple[Token, ...] = ()
 
 

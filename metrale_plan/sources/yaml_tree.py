@@ -99,8 +99,43 @@ class Node:
         """Keys and values of a mapping, in order; each value's line is its key's.
 
         Raises:
-            InputError: MP230 for a key that is not text, MP231 for one that is there twice.
+            InputError: MP230 for a key that is not text or a merge key, MP231 for one that is there twice.
         """
+        return self._items(merges=False)
+
+    def merged(self) -> dict[str, "Node"]:
+        """Keys and values of a mapping with those behind its merge keys, as readers of compose files take them.
+
+        Its own keys win. Each mapping counts once, however many aliases lead to it.
+
+        Raises:
+            InputError: as `items`, and MP230 for a merge key that leads to no mapping.
+        """
+        found: dict[str, Node] = {}
+        seen: set[int] = set()
+        queue = [self]
+        while queue:
+            node = queue.pop(0)
+            if id(node.raw) in seen:
+                continue
+            seen.add(id(node.raw))
+            if node.kind == "list":
+                queue = [*node.elements(), *queue]
+                continue
+            if node.kind != "mapping":
+                raise InputError(
+                    NOT_YAML, "a merge key (<<) without a mapping", where=node.where, accepted="<<: *alias"
+                )
+            behind: list[Node] = []
+            for key, value in node._items(merges=True):
+                if key == "<<":
+                    behind.append(value)
+                else:
+                    found.setdefault(key, value)
+            queue = [*behind, *queue]
+        return found
+
+    def _items(self, *, merges: bool) -> Iterator[tuple[str, "Node"]]:
         seen: dict[str, int] = {}
         for raw_key, raw_value in self.raw.value:
             line = raw_key.start_mark.line + 1
@@ -108,7 +143,7 @@ class Node:
             if key.kind in ("list", "mapping", "null"):
                 raise InputError(NOT_YAML, "a key has to be text", where=key.where, accepted="key: value")
             text = key.text
-            if text == "<<":
+            if text == "<<" and not merges:
                 raise InputError(
                     NOT_YAML,
                     "merge keys (<<) are no part of YAML 1.2, so a reader may take this one for a key of that name",
