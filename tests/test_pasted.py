@@ -307,3 +307,19 @@ def test_a_file_that_a_script_reads_is_told() -> None:
     document = cli_json("plan", "--", f". /etc/met.env\n{HEAD}")
     [note] = [warning for warning in document["warnings"] if warning["code"] == "MP242"]
     assert "/etc/met.env" in note["message"]
+
+
+def test_a_variable_that_something_stronger_sets_is_not_said_to_be_used() -> None:
+    document = cli_json("plan", "--", f"METRALE_FP8_ROWWISE=0 met serve {CHECKPOINT}", env={"METRALE_FP8_ROWWISE": "1"})
+    assert document["settings"]["METRALE_FP8_ROWWISE"]["value"] is False
+    assert "MP240" not in {warning["code"] for warning in document["warnings"]}
+
+
+@pytest.mark.parametrize(
+    "name", ["METRAL_FP8_ROWWISE", "metrale_fp8_rowwise", "METRLAE_FP8_ROWWISE", "METRALLE_FP8_ROWISE"]
+)
+def test_a_misspelt_prefix_is_no_variable_of_the_engine(name: str) -> None:
+    document = cli_json("plan", "--", f"{name}=1 met serve {CHECKPOINT}")
+    [warning] = [warning for warning in document["warnings"] if warning["code"] == "MP216"]
+    assert name in warning["message"] and "METRALE_FP8_ROWWISE" in warning["message"]
+    assert cli_json("plan", "--", f"CUDA_VISIBLE_DEVICES=1 met serve {CHECKPOINT}")["warnings"] != document["warnings"]

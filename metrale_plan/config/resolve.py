@@ -252,19 +252,18 @@ def _variable_notes(offers: Offers) -> Iterator[Problem]:
     """A warning per variable that the engine drops in silence, or that is on although it looks off."""
     for key in offers:
         variable = by_name().get(key)
-        if variable is None:
-            continue
         given = offers.all(key)[0]
+        flag = None if variable is None else variable.flag
         if isinstance(given.value, Ignored):
             yield Problem(
                 code="MP216",
                 message=f"{key}={given.text} is ignored by the engine; in force instead: "
-                f"{_by_flag(offers, variable.flag) or given.value.in_force}",
+                f"{_by_flag(offers, flag) or given.value.in_force}",
                 where=given.where or key,
                 accepted=given.value.accepted,
                 severity="warning",
             )
-        elif variable.way == "presence" and (given.text or "").lower() in OFF_LOOKING:
+        elif variable is not None and variable.way == "presence" and (given.text or "").lower() in OFF_LOOKING:
             yield Problem(
                 code="MP217",
                 message=f"{key}={given.text} switches it on: the engine looks only at whether it is set",

@@ -220,5 +220,14 @@ def misspelt(name: str) -> str | None:
     return None if near is None or _without_digits(near) == _without_digits(name) else near
 
 
+def meant_by(name: str) -> str | None:
+    """The known variable that a name without the METRALE_ prefix misspells in its prefix or its case, or None."""
+    prefix, underscore, rest = name.upper().partition("_")
+    if not underscore or not (prefix + "_" == PREFIX or misspelling_of(prefix + "_", (PREFIX,))):
+        return None
+    meant = PREFIX + rest
+    return meant if meant in known_names() else misspelling_of(meant, known_names())
+
+
 def _without_digits(name: str) -> str:
     return "".join(char for char in name if not char.isdigit())

@@ -1,6 +1,6 @@
 """Markdown's small parts: text that stays text inside a table."""
 
-from metrale_plan.render.plain import unescaped
+from metrale_plan.printable import printable
 
 _HTML = {ord(char): entity for char, entity in {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}.items()}
 _SPECIAL = {ord(char): f"\\{char}" for char in "\\`*_[]|~#$"} | _HTML
@@ -8,12 +8,12 @@ _SPECIAL = {ord(char): f"\\{char}" for char in "\\`*_[]|~#$"} | _HTML
 
 def cell(text: str) -> str:
     """Any text as one cell that shows exactly it."""
-    return unescaped(" ".join(text.split())).translate(_SPECIAL)
+    return printable(" ".join(text.split())).translate(_SPECIAL)
 
 
 def raw(text: str) -> str:
     """Any text inside an HTML element, where markdown escapes nothing."""
-    return unescaped(" ".join(text.split())).translate(_HTML)
+    return printable(" ".join(text.split())).translate(_HTML)
 
 
 def row(*cells: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from metrale_plan.config.given import Given, Source
-from metrale_plan.config.variables import PREFIX, by_name, misspelt
+from metrale_plan.config.variables import PREFIX, Ignored, by_name, meant_by, misspelt
 from metrale_plan.errors import InputError
 
 
@@ -12,6 +12,8 @@ def given_variables(
 ) -> list[tuple[str, Given]]:
     """Offers of every METRALE_* variable that is set; one the plan does not read keeps its text.
 
+    A known one whose prefix is misspelt is offered as ignored, since the engine never looks at it.
+
     Raises:
         InputError: MP238 for a name that misspells a known one.
     """
@@ -19,6 +21,10 @@ def given_variables(
     offers: list[tuple[str, Given]] = []
     for name in sorted(environ):
         if not name.startswith(PREFIX):
+            meant = meant_by(name)
+            if meant is not None:
+                ignored = Ignored(f"{meant}={environ[name]}", f"nothing, since it is not spelled {meant}")
+                offers.append((name, Given(ignored, source, where or name, environ[name])))
             continue
         near = misspelt(name)
         if near is not None:

@@ -61,7 +61,7 @@ def gather(request: "Request") -> Gathered:
     if request.carry is not None:
         offers.add("carry", Given(request.carry, "flag"))
 
-    notes += _other_names(named)
+    notes = [*_used(offers), *notes, *_other_names(named)]
     checkpoint, where = named[-1] if named else (None, None)
     return Gathered(offers=offers, checkpoint=checkpoint, checkpoint_where=where, notes=tuple(notes))
 
@@ -109,15 +109,6 @@ def _ambient(request: "Request", serves: Sequence[Pasted], notes: list[Problem])
     closed = [serve for serve in serves if serve.contained]
     dropped = frozenset[str]().union(*(serve.unset for serve in serves))
     reaching = {n: t for n, t in there.items() if n not in dropped and all(n in serve.passed for serve in closed)}
-    if reaching:
-        notes.append(
-            Problem(
-                code="MP240",
-                message=f"{_list(reaching)} of this environment {'is' if len(reaching) == 1 else 'are'} used; "
-                "--isolated-env leaves such variables out",
-                severity="note",
-            )
-        )
     left = [name for name in there if name not in reaching]
     if left:
         notes.append(
@@ -129,6 +120,18 @@ def _ambient(request: "Request", serves: Sequence[Pasted], notes: list[Problem])
             )
         )
     return reaching
+
+
+def _used(offers: Offers) -> Iterator[Problem]:
+    """A note of this environment's variables that nothing stronger replaces."""
+    used = [key for key in offers if key.startswith(PREFIX) and offers.all(key)[0].source == "env"]
+    if used:
+        yield Problem(
+            code="MP240",
+            message=f"{_list(used)} of this environment {'is' if len(used) == 1 else 'are'} used; "
+            "--isolated-env leaves such variables out",
+            severity="note",
+        )
 
 
 def _list(names: Iterable[str]) -> str:

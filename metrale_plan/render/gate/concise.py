@@ -2,7 +2,7 @@
 
 from metrale_plan.gate.outcome import Outcome
 from metrale_plan.gate.summary import GateReport
-from metrale_plan.render.plain import unescaped
+from metrale_plan.printable import printable
 
 
 def render(report: GateReport) -> str:
@@ -25,4 +25,4 @@ def _lines(outcome: Outcome) -> list[str]:
 
 def one_line(text: str) -> str:
     """The text without line ends, and with its controls spelled out."""
-    return unescaped(" ".join(text.split()))
+    return printable(" ".join(text.split()))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from metrale_plan.gate.outcome import Finding
 from metrale_plan.gate.summary import GateReport
+from metrale_plan.printable import printable
 from metrale_plan.render.gate.concise import one_line
-from metrale_plan.render.plain import unescaped
 
 PER_STEP = 10
 """Annotations of one kind that a step may make."""
@@ -63,7 +63,7 @@ def _rest(lines: list[str]) -> Iterator[str]:
 
 def data(text: str) -> str:
     """Text of a workflow command's message."""
-    return unescaped(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def prop(text: str) -> str:
