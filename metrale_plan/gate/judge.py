@@ -198,5 +198,6 @@ def _reason(report: Report, findings: list[Finding], code: int) -> str:
         return ""
     said = f"fits at {', '.join(verdict.checked)}, {gib(verdict.headroom)} left"
     unreached = f"; not reached: {', '.join(verdict.unreached)}" if verdict.unreached else ""
-    warned = f"; {len(findings)} warning{'s' if len(findings) > 1 else ''}" if findings else ""
+    codes = ", ".join(dict.fromkeys(finding.code for finding in findings))
+    warned = f"; {len(findings)} warning{'s' if len(findings) > 1 else ''}: {codes}" if findings else ""
     return said + unreached + warned

@@ -44,5 +44,16 @@ def sheet(report: GateReport) -> Sheet:
 def _row(outcome: Outcome) -> Row:
     size = ["" if figure is None else gib(figure) for figure in (outcome.need, outcome.headroom)]
     quiet = outcome.status == "pass" and not outcome.findings
-    config = outcome.path if quiet or not outcome.reason else f"{outcome.path}: {outcome.reason}"
+    config = outcome.path if quiet or not outcome.reason else f"{_place(outcome)}: {outcome.reason}{_code(outcome)}"
     return Row((outcome.status, outcome.device or "", *size, config), STYLES[outcome.status])
+
+
+def _place(outcome: Outcome) -> str:
+    """The config, and the line of what the reason speaks of."""
+    line = outcome.findings[0].line if outcome.findings else 1
+    return f"{outcome.path}:{line}" if line > 1 else outcome.path
+
+
+def _code(outcome: Outcome) -> str:
+    """The code that `explain` has more about; a pass names those of its warnings itself."""
+    return f" [{outcome.findings[0].code}]" if outcome.exit_code != 0 and outcome.findings else ""
