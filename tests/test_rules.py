@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from boots import DENSE, boot
+from boots import BOOTS, DENSE, boot
 from cli import cli_json
 
 from metrale_plan.config.serve import ServeConfig
@@ -124,3 +124,10 @@ def test_a_dflash_ladder_is_bounded_from_october_9() -> None:
     assert cli_json(*argv, "2026-10-08")["exit_code"] == 0
     refused = cli_json(*argv, "2026-10-09")
     assert (refused["exit_code"], refused["error"]["code"]) == (1, "MP110")
+
+
+@pytest.mark.parametrize("name", BOOTS)
+def test_a_boots_own_build_is_what_its_date_says(name: str) -> None:
+    recorded = boot(name)
+    for switch, form in recorded.record["build"].items():
+        assert getattr(recorded.rules, switch) == form, switch
