@@ -16,8 +16,6 @@ from metrale_plan.nearest import nearest
 UNKNOWN_MODEL = "MP207"
 UNKNOWN_DEVICE = "MP208"
 
-DEFAULT_DEVICE = "gb10"
-
 
 def bundled_dir() -> Path:
     """The folder of bundled models: the installed package's copy, else the checkout's `models/`."""

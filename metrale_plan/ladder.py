@@ -105,3 +105,8 @@ def resolve_mtp_max_seqs(cli: int | None, model_default: int, ladder_disabled: b
     if not 1 <= cap <= MAX_MTP_MAX_SEQS:
         raise ValueError(f"MTP dispatch cap {cap} ({source}) is outside 1..={MAX_MTP_MAX_SEQS}")
     return cap, source
+
+
+def ladder_text(steps: Sequence[tuple[int, int]]) -> str:
+    """A ladder as `parse_mtp_k_ladder` reads it."""
+    return ",".join(f"{width}:{drafts}" for width, drafts in steps)

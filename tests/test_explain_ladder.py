@@ -15,7 +15,8 @@ from metrale_plan import catalog
 from metrale_plan.assemble import assemble
 from metrale_plan.config.given import Setting
 from metrale_plan.config.serve import ServeConfig
-from metrale_plan.explain.ladder import LadderExplanation, WidthRun, explain_ladder
+from metrale_plan.explain.ladder import LadderExplanation, explain_ladder
+from metrale_plan.explain.ladder.values import WidthRun
 from metrale_plan.model.load import load_model
 from metrale_plan.plan.verify import plan_pool, plan_verify
 from metrale_plan.reading.raw import RawReading

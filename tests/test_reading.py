@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import FOLDER, judged, raw
 
-from metrale_plan.reading import UNIFIED_FLOOR, apart, contradiction, judge_reading
+from metrale_plan.reading import judge_reading
+from metrale_plan.reading.agreement import apart, contradiction
+from metrale_plan.reading.free import UNIFIED_FLOOR
 from metrale_plan.reading.host import group_room, host_room, hugepage_bytes, meminfo_bytes
 from metrale_plan.reading.identity import plain_pci, whole_uuid
 from metrale_plan.reading.raw import (

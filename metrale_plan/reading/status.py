@@ -1,7 +1,7 @@
 """What a failing CUDA call means for someone who wanted to know free memory: its status as a coded "cannot tell"."""
 
 from metrale_plan.errors import CannotTell
-from metrale_plan.reading.raw import CudaRaw, Failure
+from metrale_plan.reading.raw import CudaRaw, Failure, RawReading
 from metrale_plan.reading.visible import Visibility
 
 INSTEAD = "--device ID for a bundled profile, or --free-memory SIZE with --total-memory SIZE"
@@ -78,3 +78,21 @@ def _driver(cuda: CudaRaw) -> CannotTell:
 
 def _variable(visibility: Visibility) -> str | None:
     return None if visibility.text is None else "CUDA_VISIBLE_DEVICES"
+
+
+def unanswered(raw: RawReading, visibility: Visibility, ordinal: int) -> CannotTell | None:
+    """Why no GPU was read at all: the reading itself, cupy, or its first call; None when CUDA answered."""
+    cuda = raw.cuda
+    if raw.failure is not None:
+        return CannotTell("MP317", f"{UNREAD}: {raw.failure.text}", accepted=INSTEAD)
+    if cuda.module is None:
+        if not raw.packages:
+            accepted = f"pip install 'metrale-plan[cuda12]' (or [cuda13]), {INSTEAD}"
+            return CannotTell("MP301", f"{UNREAD}: cupy is not installed", accepted=accepted)
+        said = f": {cuda.failure.text}" if cuda.failure else ""
+        return CannotTell(
+            "MP301",
+            f"{UNREAD}: {' and '.join(raw.packages)} cannot be imported{said}",
+            accepted=f"a clean install of one of cupy-cuda12x and cupy-cuda13x, {INSTEAD}",
+        )
+    return None if cuda.failure is None else explained(cuda.failure, cuda, visibility, ordinal)

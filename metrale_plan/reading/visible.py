@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metrale_plan.reading.raw import RawReading
+
 _INDEX = re.compile(r"[+-]?[0-9]{1,30}")
 _GPU, _MIG = "gpu-", "mig-"
 
@@ -115,3 +117,14 @@ def _again(one: Visible, found: Sequence[Visible]) -> bool:
 
 def _key(one: Visible) -> int | str:
     return one.index if one.index is not None and _INDEX.match(one.token) else (one.uuid or one.token).casefold()
+
+
+def visibility_of(raw: RawReading) -> Visibility:
+    """What CUDA_VISIBLE_DEVICES did, with the GPUs that NVML knows.
+
+    NVML's list tells which entries name a GPU, not which GPU an index names: the two may count differently.
+    """
+    whole = [gpu for gpu in raw.nvml.devices if gpu.mig != "slice"]
+    slices = tuple(gpu.uuid for gpu in raw.nvml.devices if gpu.mig == "slice" and gpu.uuid)
+    gpus = tuple(gpu.uuid for gpu in whole) if whole and raw.nvml.failure is None else None
+    return visible_devices(raw.environment.get("CUDA_VISIBLE_DEVICES"), gpus, slices)

@@ -1,6 +1,7 @@
 """The screen of `explain-ladder`: origin, steps, the staircase, slots and their bytes, and another ladder beside it."""
 
-from metrale_plan.explain.ladder import OWN_WIDTH, Against, LadderExplanation, Side, WidthRun
+from metrale_plan.explain.ladder.capacity import OWN_WIDTH
+from metrale_plan.explain.ladder.values import Against, LadderExplanation, Side, WidthRun
 from metrale_plan.render.sheet import Column, Drawing, Grid, Lane, Part, Row, Sheet, Span, Text
 from metrale_plan.render.words import legend, number, origin_text, shown, signed, size, span, spans
 from metrale_plan.terms import BY_KEY

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from metrale_plan.explain.origin import Lost, Origin
+from metrale_plan.ladder import ladder_text
 from metrale_plan.render.drawing import GLUE
 from metrale_plan.units import human
 
@@ -22,7 +23,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):
-        return ",".join(f"{width}:{drafts}" for width, drafts in value)
+        return ladder_text(value)
     return str(value)
 
 
