@@ -4,7 +4,7 @@ from typing import Annotated, Optional
 
 from metrale_plan.cli.declare import Argument, Option
 from metrale_plan.cli.invocation import Invocation
-from metrale_plan.cli.options import FreeMemory, Rules, TotalMemory
+from metrale_plan.cli.options import FreeMemory, Rules, TotalMemory, check_stage
 
 Paths = Annotated[Optional[list[str]], Argument(help="Files, folders and quoted patterns.", show_default=False)]
 Config = Annotated[
@@ -56,19 +56,11 @@ def check(
     from metrale_plan.cli.place import repository_root, this_folder, to_day
     from metrale_plan.cli.writing import targets, write_all
     from metrale_plan.errors import InputError
-    from metrale_plan.nearest import nearest
     from metrale_plan.render.gate import FORMATS, renderer
     from metrale_plan.render.gate.table import sheet
 
     wanted = targets(invocation, {name: entry.alone for name, entry in FORMATS.items()})
-    if stage not in ("reserve", "all"):
-        raise InputError(
-            "MP211",
-            f"--stage {stage!r} is not a stage",
-            where="--stage",
-            accepted="reserve, all",
-            nearest=nearest(stage, ("reserve", "all")),
-        )
+    check_stage(stage)
     if config is not None and no_config:
         raise InputError("MP220", "--config names a config and --no-config uses none", accepted="one of the two")
     if not paths:

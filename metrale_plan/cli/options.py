@@ -147,3 +147,22 @@ def planning_command(command: Callable[..., int]) -> Callable[..., int]:
     wrapper.__signature__ = signature  # type: ignore[attr-defined]
     wrapper.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
     return wrapper
+
+
+def check_stage(stage: str) -> None:
+    """Refuse a `--stage` that is none.
+
+    Raises:
+        InputError: MP211.
+    """
+    if stage not in ("reserve", "all"):
+        from metrale_plan.errors import InputError
+        from metrale_plan.nearest import nearest
+
+        raise InputError(
+            "MP211",
+            f"--stage {stage!r} is not a stage",
+            where="--stage",
+            accepted="reserve, all",
+            nearest=nearest(stage, ("reserve", "all")),
+        )

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 from metrale_plan.cli.declare import Option
 from metrale_plan.cli.invocation import Invocation
-from metrale_plan.cli.options import Common, FreeMemory, Over, Probe, Samples, UnifiedFloor, planning_command
+from metrale_plan.cli.options import (
+    Common,
+    FreeMemory,
+    Over,
+    Probe,
+    Samples,
+    UnifiedFloor,
+    check_stage,
+    planning_command,
+)
 
 if TYPE_CHECKING:
     from metrale_plan.memory import MemoryRequest
@@ -66,19 +75,10 @@ def request(
     """
     from dataclasses import replace
 
-    from metrale_plan.errors import InputError
     from metrale_plan.memory import MemoryRequest
-    from metrale_plan.nearest import nearest
     from metrale_plan.request import Request
 
-    if stage not in ("reserve", "all"):
-        raise InputError(
-            "MP211",
-            f"--stage {stage!r} is not a stage",
-            where="--stage",
-            accepted="reserve, all",
-            nearest=nearest(stage, ("reserve", "all")),
-        )
+    check_stage(stage)
     return Request(
         command=command,
         model=common.model,

@@ -39,7 +39,6 @@ class Recipe:
         model: the checkpoint that it serves.
         model_where: `file:line` of that.
         offers: `(key, value)` of `defaults`, then of the METRALE_* variables in `env`, each with its `file:line`.
-        env: all of `env`, as text.
         notes: what there is to say without refusing it.
     """
 
@@ -47,10 +46,6 @@ class Recipe:
     model: str
     model_where: str
     offers: tuple[tuple[str, Given], ...]
-    env: dict[str, str]
-    container: str | None = None
-    min_nodes: int | None = None
-    max_nodes: int | None = None
     notes: tuple[Problem, ...] = field(default=())
 
 
@@ -96,17 +91,9 @@ def parse_recipe(text: str, path: str) -> Recipe | Skipped:
     model = _word("model", top["model"])
     notes: list[Problem] = []
     env = _env(top.get("env"))
-    return Recipe(
-        path=path,
-        model=model,
-        model_where=top["model"].where,
-        offers=(*_defaults(top.get("defaults"), notes), *_variables(top.get("env"))),
-        env=env,
-        container=_word("container", top["container"]) if "container" in top else None,
-        min_nodes=_nodes(top, "min_nodes"),
-        max_nodes=_nodes(top, "max_nodes", least=_nodes(top, "min_nodes") or 1),
-        notes=tuple(notes),
-    )
+    offers = (*_defaults(top.get("defaults"), notes), *_variables(env))
+    _check_launch(top)
+    return Recipe(path=path, model=model, model_where=top["model"].where, offers=offers, notes=tuple(notes))
 
 
 def _skipped(root: Node, path: str) -> Skipped | None:
@@ -277,8 +264,8 @@ def _given(flag: Flag, key: str, value: Node) -> Given:
     return Given((given.value,), "recipe", value.where, given.text) if flag.repeatable else given
 
 
-def _env(node: Node | None) -> dict[str, str]:
-    env: dict[str, str] = {}
+def _env(node: Node | None) -> list[tuple[str, Node]]:
+    env: list[tuple[str, Node]] = []
     for name, value in _mapping("env", node):
         if not name or "=" in name or any(char.isspace() for char in name):
             raise InputError("MP233", f"{name!r} is no variable's name", where=value.where, accepted="NAME: value")
@@ -289,12 +276,12 @@ def _env(node: Node | None) -> dict[str, str]:
                 where=value.where,
                 accepted='text, such as "1"',
             )
-        env[name] = str(value.raw.value)
+        env.append((name, value))
     return env
 
 
-def _variables(node: Node | None) -> Iterator[tuple[str, Given]]:
-    for name, value in _mapping("env", node):
+def _variables(env: list[tuple[str, Node]]) -> Iterator[tuple[str, Given]]:
+    for name, value in env:
         yield from given_variables({name: str(value.raw.value)}, "recipe", where=value.where)
 
 
@@ -323,6 +310,13 @@ def _word(key: str, node: Node) -> str:
 def _shape(node: Node) -> str:
     named = {"list": "a list", "mapping": "a mapping", "null": "empty"}
     return named[node.kind] if node.kind in named else repr(node.text)
+
+
+def _check_launch(top: dict[str, Node]) -> None:
+    """The keys that say where a serve starts: they size nothing, but the engine refuses wrong ones."""
+    if "container" in top:
+        _word("container", top["container"])
+    _nodes(top, "max_nodes", least=_nodes(top, "min_nodes") or 1)
 
 
 def _nodes(top: dict[str, Node], key: str, *, least: int = 1) -> int | None:

@@ -101,15 +101,19 @@ def kinds_of(facts: Facts, name: str, words: Sequence[str]) -> tuple[LayerKind, 
     """The kinds that one key's words mean; InputError MP203 at a word that means none."""
     for word in words:
         if word not in KIND_OF:
-            fact = facts.fact(name)
-            raise InputError(
-                WRONG_VALUE,
-                f'"{word}" in {_spelling(facts, name)} is no kind of layer',
-                where=fact.where if fact else facts.where,
-                accepted=", ".join(KIND_OF),
-                nearest=nearest(word, KIND_OF),
-            )
+            raise _no_kind(facts, name, word, ", ".join(KIND_OF), nearest(word, KIND_OF))
     return tuple(KIND_OF[word] for word in words)
+
+
+def _no_kind(facts: Facts, name: str, word: str, accepted: str, near: Sequence[str] = ()) -> InputError:
+    fact = facts.fact(name)
+    return InputError(
+        WRONG_VALUE,
+        f'"{word}" in {_spelling(facts, name)} is no kind of layer',
+        where=fact.where if fact else facts.where,
+        accepted=accepted,
+        nearest=tuple(near),
+    )
 
 
 def _listed(facts: Facts, name: str, words: Sequence[str], total: int | None) -> Schedule:
@@ -184,13 +188,8 @@ def _from_letters(facts: Facts, name: str, total: int | None) -> Schedule | None
     text = facts.get(name)
     stray = next((letter for letter in text if letter not in PATTERN_LETTERS), None)
     if stray is not None:
-        fact = facts.fact(name)
-        raise InputError(
-            WRONG_VALUE,
-            f'"{stray}" in {_spelling(facts, name)} is no kind of layer',
-            where=fact.where if fact else facts.where,
-            accepted=", ".join(f"{letter} ({word})" for letter, word in PATTERN_LETTERS.items()),
-        )
+        accepted = ", ".join(f"{letter} ({word})" for letter, word in PATTERN_LETTERS.items())
+        raise _no_kind(facts, name, stray, accepted)
     return _listed(facts, name, [PATTERN_LETTERS[letter] for letter in text], total)
 
 
