@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrale_plan.carry import CarriedDrafter, CarryOutcome, StoreRange, plan_append
-from metrale_plan.explain.warm_turn import attempt, rebuild_ms
+from metrale_plan.explain.carry.outcome import attempt
+from metrale_plan.explain.carry.turn import rebuild_ms
 
 TURN = {"session": 7, "ticket": 2, "prompt": [1, 2, 3, 4, 5]}
 ENTRY = {"tokens": [1, 2, 3, 9], "session": 7}

@@ -7,7 +7,7 @@ from cli import cli_json
 
 from metrale_plan.errors import InputError
 from metrale_plan.sources.argv import parse_serve_args
-from metrale_plan.sources.command_line import read_file, read_words
+from metrale_plan.sources.pasted import read_file, read_words
 from metrale_plan.sources.tokens import Pasted
 
 CHECKPOINT = "unsloth/Qwen3.8-27B-NVFP4"

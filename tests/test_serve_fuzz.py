@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metrale_plan.errors import InputError
 from metrale_plan.sources.argv import parse_serve_args
-from metrale_plan.sources.command_line import read_text, read_words
+from metrale_plan.sources.pasted import read_text, read_words
 from metrale_plan.sources.recipe import parse_recipe
 
 PIECES = st.sampled_from(

@@ -110,7 +110,9 @@ def launch_of(words: Sequence[str], environ: Mapping[str, str]) -> Launch:
 
     from metrale_plan.errors import InputError
     from metrale_plan.sources.argv import parse_serve_args
-    from metrale_plan.sources.command_line import assignments, program_start, read_file, runs_serve
+    from metrale_plan.sources.pasted import read_file
+    from metrale_plan.sources.pasted.program import program_start, runs_serve
+    from metrale_plan.sources.pasted.words import assignments
     from metrale_plan.sources.tokens import Token, tokens_of
 
     tokens = tokens_of(words)

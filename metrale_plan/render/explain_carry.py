@@ -2,7 +2,7 @@
 
 from metrale_plan.carry import StoreRange
 from metrale_plan.explain.carry import CarryExplanation
-from metrale_plan.explain.warm_turn import Keys, Slot, TurnResult
+from metrale_plan.explain.carry.values import Keys, Slot, TurnResult
 from metrale_plan.render.sheet import Column, Drawing, Grid, Lane, Part, Row, Sheet, Span, Text
 from metrale_plan.render.words import legend, origin_text, size
 from metrale_plan.units import human

@@ -23,7 +23,7 @@ from typing import Any
 
 from metrale_plan.carry import StoreRange
 from metrale_plan.errors import InputError, Problem
-from metrale_plan.explain.warm_turn import Case, Left, Tokens, Turn, Write
+from metrale_plan.explain.carry.case import Case, Left, Tokens, Turn, Write
 from metrale_plan.nearest import nearest
 from metrale_plan.text import U64_MAX
 

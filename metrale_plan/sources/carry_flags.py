@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from metrale_plan.errors import InputError, Problem
-from metrale_plan.explain.warm_turn import Case
+from metrale_plan.explain.carry.case import Case
 from metrale_plan.sources.carry_case import FLAGS_INCOMPLETE, case_of_flags, read_case
 
 

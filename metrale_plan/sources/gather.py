@@ -69,13 +69,13 @@ def gather(request: "Request") -> Gathered:
 def _pasted(words: tuple[str, ...]) -> Pasted:
     if not words:
         return Pasted()
-    from metrale_plan.sources.command_line import read_words
+    from metrale_plan.sources.pasted import read_words
 
     return read_words(words)
 
 
 def _from_file(token: Token) -> Pasted:
-    from metrale_plan.sources.command_line import read_file
+    from metrale_plan.sources.pasted import read_file
 
     return read_file(token.text.removeprefix("@"))
 

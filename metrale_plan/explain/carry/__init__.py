@@ -5,16 +5,12 @@ from dataclasses import dataclass
 from metrale_plan.carry import carry_armed
 from metrale_plan.config.given import Settings
 from metrale_plan.config.serve import ServeConfig
+from metrale_plan.explain.carry.case import Case
+from metrale_plan.explain.carry.outcome import ORDER
+from metrale_plan.explain.carry.replay import replay
+from metrale_plan.explain.carry.turn import REBUILD_MS, REBUILD_ROWS
+from metrale_plan.explain.carry.values import Geometry, TurnResult
 from metrale_plan.explain.origin import Origin, origin_of
-from metrale_plan.explain.warm_turn import (
-    ORDER,
-    REBUILD_MS,
-    REBUILD_ROWS,
-    Case,
-    Geometry,
-    TurnResult,
-    replay,
-)
 from metrale_plan.kv import DRAFT_BLOCK_TOKENS
 from metrale_plan.model.dims import ModelDims
 from metrale_plan.plan import MemoryPlan

@@ -1,10 +1,14 @@
-"""A compose file's `command:`, `entrypoint:` and `environment:` -> words and variables, with their lines."""
+"""A compose file's `command:`, `entrypoint:` and `environment:` -> the serve, with its lines."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from metrale_plan.errors import InputError
-from metrale_plan.sources.tokens import Token
+from metrale_plan.sources.pasted.command import command_of
+from metrale_plan.sources.pasted.program import runs_serve
+from metrale_plan.sources.pasted.words import UNREADABLE, expanded
+from metrale_plan.sources.tokens import Pasted, Token
 from metrale_plan.sources.yaml_tree import NOT_YAML, Node, compose
 
 ACCEPTED = "command: [met, serve, CHECKPOINT, --flag, value, ...]"
@@ -26,46 +30,55 @@ class Found(NamedTuple):
     unread: tuple[Token, ...] = ()
 
 
-Runs = Callable[[Sequence[Token]], bool]
-
-
-def read_compose(text: str, path: str | None, runs: Runs) -> Found:
-    """The serve in a compose file, in one service of it, or in a bare list of words.
-
-    Args:
-        runs: whether a command's words run met serve.
+def read_compose(text: str, path: str | None) -> Pasted:
+    """A compose file, one service of it, or its `command:` alone.
 
     Raises:
         InputError: MP230 or MP231 where it is not YAML, MP239 where it holds no serve, or several.
     """
+    found = _found(text, path)
+    # A ${NAME} is filled in from where compose is run, not from the service's own environment.
+    env = {name: next(expanded([token], {})) for name, token in found.env}
+    pasted = command_of(tuple(expanded(found.words, {})), {name: token.text for name, token in env.items()})
+    return replace(
+        pasted,
+        env=(*((name, token) for name, token in env.items() if name not in pasted.unset), *pasted.env),
+        contained=True,
+        passed=pasted.passed | found.passed,
+        unread=(*found.unread, *pasted.unread),
+    )
+
+
+def _found(text: str, path: str | None) -> Found:
+    """The serve in a compose file, in one service of it, or in a bare list of words."""
     root = compose(text, path or "command:")
     if root is None:
-        raise InputError("MP239", "nothing to read", where=path, accepted=ACCEPTED)
+        raise InputError(UNREADABLE, "nothing to read", where=path, accepted=ACCEPTED)
     if root.kind == "list":
         return Found(tuple(_words(root, path)))
     if root.kind != "mapping":
-        raise InputError("MP239", "neither a list of words nor a service", where=path, accepted=ACCEPTED)
+        raise InputError(UNREADABLE, "neither a list of words nor a service", where=path, accepted=ACCEPTED)
     top = root.merged()
     if "services" not in top:
         return _service(top, path, root)
     services = {name: node.merged() for name, node in _mapping(top["services"]) if node.kind == "mapping"}
-    serves = {name: service for name, service in services.items() if _serves(service, path, runs)}
+    serves = {name: service for name, service in services.items() if _serves(service, path)}
     if len(serves) != 1:
         found = f"more than one service runs met serve: {', '.join(serves)}" if serves else "no service runs met serve"
-        raise InputError("MP239", found, where=top["services"].where, accepted=ACCEPTED)
+        raise InputError(UNREADABLE, found, where=top["services"].where, accepted=ACCEPTED)
     return _service(next(iter(serves.values())), path, root)
 
 
-def _serves(service: dict[str, Node], path: str | None, runs: Runs) -> bool:
+def _serves(service: dict[str, Node], path: str | None) -> bool:
     """Whether a service runs met serve, or `serve` alone through its image's entrypoint."""
     words = tuple(_command(service, path))
-    return bool(words) and (words[0].text == "serve" or runs(words))
+    return bool(words) and (words[0].text == "serve" or runs_serve(words))
 
 
 def _service(service: dict[str, Node], path: str | None, root: Node) -> Found:
     words = tuple(_command(service, path))
     if not words:
-        raise InputError("MP239", "no command: in this service", where=path and root.where, accepted=ACCEPTED)
+        raise InputError(UNREADABLE, "no command: in this service", where=path and root.where, accepted=ACCEPTED)
     env: list[tuple[str, Token]] = []
     passed: set[str] = set()
     for name, value in _environment(service.get("environment"), path):
@@ -109,7 +122,7 @@ def _words(node: Node, path: str | None) -> Iterator[Token]:
             words = shlex.split(node.text)
         except ValueError:
             message = "a quote that the text does not close"
-            raise InputError("MP239", message, where=path and node.where, accepted="quotes in pairs") from None
+            raise InputError(UNREADABLE, message, where=path and node.where, accepted="quotes in pairs") from None
         yield from (Token(word, path and node.where) for word in words)
 
 
