@@ -13,6 +13,7 @@ HYDRA = "defaults:\n  - model: x\n  - _self_\nmodel:\n  runtime: y\n"
 WORKFLOW = "name: x\non: push\ndefaults:\n  run: {shell: bash}\nenv: {A: b}\njobs: {}\n"
 COMPOSE = "services:\n  a:\n    image: x\n    runtime: nvidia\n"
 MANIFESTS = "kind: A\nspec: {runtime: x}\n---\nkind: B\n"
+KUBERNETES = (Path(__file__).parent.parent / "examples" / "ci" / "kubernetes.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +37,7 @@ INDENTED = "".join(f"  {line}\n" for line in GOOD.splitlines())
         FLOW,
         INDENTED,
         "---\n" + GOOD,
+        "# a note\n---\n" + FLOW + "---\n" + FLOW,
         "\n# a note\n" + GOOD,
         GOOD.replace("\n", "\r\n"),
         OTHER,
@@ -51,7 +53,18 @@ def test_a_recipe_is_known_however_it_is_laid_out_or_broken(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [HYDRA, WORKFLOW, COMPOSE, MANIFESTS, "", "- runtime\n", "# recipe_version: 2\na: 1\n"]
+    "text",
+    [
+        HYDRA,
+        WORKFLOW,
+        COMPOSE,
+        MANIFESTS,
+        KUBERNETES,
+        "# a note\n---\n" + KUBERNETES,
+        "",
+        "- runtime\n",
+        "# recipe_version: 2\na: 1\n",
+    ],
 )
 def test_other_yaml_is_no_recipe(text: str) -> None:
     assert not looks_like_a_recipe(text)

@@ -25,6 +25,8 @@ PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "venv",
 _TOP_KEY = re.compile(r"^[\"']?(recipe_version|runtime|defaults|container|model)[\"']?\s*:", re.MULTILINE)
 _MANY = re.compile(r"recipe_version|runtime")
 """Words without which no YAML is a recipe, however it is laid out."""
+_NEXT_DOCUMENT = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_SAYS_SOMETHING = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,8 @@ def looks_like_a_recipe(text: str) -> bool:
     """Whether a YAML text is meant as a recipe, broken ones included, and not as some other program's file.
 
     A workflow and a hydra config have `defaults` too, and a compose file has `runtime` further in, so a recipe is what
-    names its version, or its runtime and something that it runs, at the top.
+    names its version, or its runtime and something that it runs, at the top. Of several documents the first one tells:
+    a manifest may hold a recipe as a text.
     """
     keys = frozenset(_TOP_KEY.findall(text))
     if _are_a_recipes(keys):
@@ -171,11 +174,15 @@ def looks_like_a_recipe(text: str) -> bool:
     from metrale_plan.sources.yaml_tree import compose
 
     try:
-        root = compose(text, "")
+        root = compose(_first_document(text), "")
         top = [] if root is None or root.kind != "mapping" else [key.value for key, _value in root.raw.value]
     except InputError:  # broken; what it was meant as is all there is to go by
         return bool(keys) or "recipe_version" in text
     return _are_a_recipes(frozenset(key for key in top if isinstance(key, str)))
+
+
+def _first_document(text: str) -> str:
+    return next((part for part in _NEXT_DOCUMENT.split(text) if _SAYS_SOMETHING.search(part)), text)
 
 
 def _are_a_recipes(keys: frozenset[str]) -> bool:
