@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from boots import BOOTS, boot
+from boots import BOOTS, DENSE, MOE, NEMOTRON, boot
 from cli import cli_json
+from test_arena import DENSE_ENTRIES, MOE_ENTRIES, NEMOTRON_ENTRIES
 
 from metrale_plan.terms import RUNTIME_HEADROOM
 from metrale_plan.units import MIB
@@ -63,6 +64,8 @@ SECTION_20: dict[str, dict[str, Any]] = {
 }
 """Byte values that the engine's memory plan gives for these boots."""
 
+ARENA_ENTRIES = {DENSE: DENSE_ENTRIES, MOE: MOE_ENTRIES, NEMOTRON: NEMOTRON_ENTRIES}
+
 
 def serve_args(record: dict[str, Any]) -> list[str]:
     """The serve arguments of a boot: its own, or its settings where a recipe gave them."""
@@ -88,10 +91,9 @@ def planned(name: str, command: str = "plan") -> Any:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BOOTS)
-def test_every_reserve_term_is_the_logged_mib(name: str) -> None:
-    document, logged = planned(name), boot(name).record["reserve_mib"]
-    reserve = document["reserve"]
+def check_logged_mib(name: str, document: Any) -> None:
+    """Every reserve term of a document is what the boot logged."""
+    reserve, logged = document["reserve"], boot(name).record["reserve_mib"]
     for term in ("ssm_pool", "ssm_h_stage", "replay_ring", "marconi", "gdn_two_phase", "per_sequence", "decode_ring"):
         assert reserve[term] // MIB == logged[term], term
     assert reserve["carry_stash"] // MIB == logged["gdn_carry_stash"]
@@ -100,20 +102,30 @@ def test_every_reserve_term_is_the_logged_mib(name: str) -> None:
     assert sum(reserve[term] for term in RUNTIME_HEADROOM) // MIB == logged["runtime_headroom"]
 
 
-@pytest.mark.parametrize("name", BOOTS)
-def test_every_byte_value_is_exact(name: str) -> None:
-    document, expected = planned(name), SECTION_20[name]
-    reserve = document["reserve"]
+def check_exact_bytes(name: str, document: Any) -> None:
+    """Every byte value and every arena entry of a document is the engine's plan's."""
+    reserve, expected = document["reserve"], SECTION_20[name]
     for term in ("ssm_pool", "marconi", "gdn_two_phase", "carry_stash", "decode_ring", "inference_reserve"):
         assert reserve[term] == expected[term], term
     assert reserve["buffer_arena"] == expected["buffer_arena"]
     assert reserve["total"] == expected["inference_reserve"] + expected["buffer_arena"]
     assert sum(document["arena"].values()) == expected["arena"]
     assert len(document["arena"]) == expected["arena_entries"]
+    assert {entry: document["arena"][entry] for entry in ARENA_ENTRIES[name]} == ARENA_ENTRIES[name]
     assert document["batch_tokens"] == expected["batch_tokens"]
     assert document["model"]["blob_bytes"] == expected["blob"]
     assert document["kv"]["block_bytes"] == expected["block"]
     assert document["kv"]["draft_block_bytes"] == expected["draft_block"]
+
+
+@pytest.mark.parametrize("name", BOOTS)
+def test_every_reserve_term_is_the_logged_mib(name: str) -> None:
+    check_logged_mib(name, planned(name))
+
+
+@pytest.mark.parametrize("name", BOOTS)
+def test_every_byte_value_is_exact(name: str) -> None:
+    check_exact_bytes(name, planned(name))
 
 
 @pytest.mark.parametrize("name", BOOTS)
