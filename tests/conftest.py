@@ -1,4 +1,4 @@
-"""Which tests this machine can run: those over real cupy and a real GPU are left out by count, never quietly."""
+"""Which tests this machine can run: those over real cupy, a real GPU and git are left out by count, never quietly."""
 
 import shutil
 from importlib.util import find_spec
@@ -36,7 +36,10 @@ def no_gpu(lacks: str | None) -> str | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take out what cannot run, and remember how much and why."""
     lacks = lacking()
-    reasons = {"cupy": None if lacks is None else f"lacking {lacks}"}
+    reasons = {
+        "cupy": None if lacks is None else f"lacking {lacks}",
+        "git": None if shutil.which("git") else "lacking git",
+    }
     if any(item.get_closest_marker("gpu") for item in items):
         reasons["gpu"] = no_gpu(lacks)
         config.stash[live_gpu] = f"not read: {reasons['gpu']}" if reasons["gpu"] else "read"

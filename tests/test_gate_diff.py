@@ -260,6 +260,7 @@ def repository(inside: Path) -> Path:
     return inside
 
 
+@pytest.mark.git
 def test_the_base_is_planned_as_the_commit_has_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = cli_json("diff", "--base", "trunk", "r")
     found = {c["name"]: c for c in document["diff"]["comparisons"]}
@@ -280,6 +281,7 @@ def test_the_base_is_planned_as_the_commit_has_it(repository: Path, monkeypatch:
     assert [(c["name"], c["status"]) for c in inner] == [("grown.yaml", "changed")]
 
 
+@pytest.mark.git
 def test_the_base_in_markdown_for_a_pull_request(repository: Path) -> None:
     run = cli("diff", "--base", "trunk", "r", "--fail-over", "10%", "--output", "markdown=diff.md")
     assert run.code == 1
@@ -290,6 +292,7 @@ def test_the_base_in_markdown_for_a_pull_request(repository: Path) -> None:
     assert "r/kept.yaml" not in text
 
 
+@pytest.mark.git
 def test_patterns_links_and_odd_names_are_found_at_the_base_too(repository: Path) -> None:
     odd = "r/o dd [1]\n:x.yaml"
     write(repository, **{odd: GOOD, "r/build/b.yaml": GOOD, "r/serve.txt": "met serve Qwen/Qwen3.6-35B-A3B-FP8\n"})
@@ -313,6 +316,7 @@ def test_patterns_links_and_odd_names_are_found_at_the_base_too(repository: Path
     assert found(odd) == {odd: "changed"}
 
 
+@pytest.mark.git
 def test_a_renamed_config_is_compared_with_what_it_was(repository: Path) -> None:
     git(repository, "checkout", "--", "r/gone.yaml")
     git(repository, "mv", "r/kept.yaml", "r/moved.yaml")
@@ -327,12 +331,14 @@ def test_a_renamed_config_is_compared_with_what_it_was(repository: Path) -> None
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=x", "nope", "HEAD~99", ""])
+@pytest.mark.git
 def test_a_commit_that_git_does_not_know(repository: Path, ref: str) -> None:
     del repository
     assert cli_json("diff", f"--base={ref}", "r")["error"]["code"] == "MP276"
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc"])
+@pytest.mark.git
 def test_paths_outside_are_not_looked_up(repository: Path, path: str) -> None:
     del repository
     assert cli_json("diff", "--base", "trunk", path)["exit_code"] == 2
