@@ -25,6 +25,7 @@ def test_the_ring_is_shown_with_its_formula_and_no_size_is_labelled_mb() -> None
     outcome = cli("preflight", *RING_SERVE)
     ring = next(line for line in outcome.out.splitlines() if line.startswith("decode-rollback ring"))
     assert "38,784 MiB" in ring
+    assert "largest: decode-rollback ring 38,784 MiB" in outcome.out
     assert "8 depth x 32 slots x 151.5 MiB" in " ".join(outcome.out.split())
     assert "MB" not in outcome.out + outcome.err
 

@@ -49,18 +49,18 @@ REFUSALS = {"reserve": " (MP101)"}
 
 
 def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
-    """The verdict in a line, and for a refusal the bar it set: need, free, gap, the largest terms."""
+    """The verdict in a line and the largest terms; for a refusal the bar it set: need, free and the gap."""
     need, free = verdict.need or 0, verdict.free or 0
     headroom = verdict.headroom or 0
     if verdict.fits:
         reached = f"; not reached: {', '.join(verdict.unreached)}" if verdict.unreached else ""
         stages = ", ".join(verdict.checked)
         line = f"FITS at {stages}: needs {gib(need)} of {gib(free)} free, {gib(headroom)} left{reached}"
-        return [Text(line, "good")]
+        return [Text(line, "good"), _largest(verdict)]
     gap = f"needs {gib(need)}, free {gib(free)}, short by {gib(-headroom)}"
     texts = [
         Text(f"DOES NOT FIT at {verdict.stage}: {gap}{REFUSALS.get(verdict.stage or '', '')}", "bad"),
-        Text("largest: " + "; ".join(f"{BY_KEY[line.term].label} {human(line.bytes)}" for line in verdict.largest)),
+        _largest(verdict),
     ]
     if report.memory is not None and report.memory.detail is not None:
         texts += [Text(line) for line in holders_text(report.memory.detail.holders)]
@@ -71,6 +71,11 @@ def verdict_texts(verdict: Verdict, report: Report) -> list[Text]:
         why = "its depth is pinned by the flag" if ring.pinned else "not even depth 0 fits"
         texts.append(Text(f"the decode-rollback ring is kept at depth {ring.reserved}: {why}", "quiet"))
     return texts
+
+
+def _largest(verdict: Verdict) -> Text:
+    """The terms that carry most of the need."""
+    return Text("largest: " + "; ".join(f"{BY_KEY[line.term].label} {human(line.bytes)}" for line in verdict.largest))
 
 
 def _context(report: Report) -> Text:
