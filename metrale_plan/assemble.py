@@ -18,9 +18,9 @@ from metrale_plan.findings import (
     plan_findings,
     ring_may_shrink,
     state_findings,
+    uncounted,
     unmodelled_warning,
     verdict_findings,
-    without_carry,
 )
 from metrale_plan.memory import LiveReader, MemoryAnswer, for_fit, for_plan, for_preflight
 from metrale_plan.model.load import Behavior, Model
@@ -76,19 +76,17 @@ def _fill(report: Report, request: Request, live: LiveReader) -> None:
     block = drafter_block(drafter.value if drafter else model.draft_model)
     resolved = resolve(given.offers, model.behavior, rules, drafter_block=block)
     report.settings, report.config = resolved.settings, resolved.config
-    report.extend(list(resolved.notes))
+    report.extend(resolved.notes)
     refused = next(refusals(model.dims, resolved.config, resolved.settings, rules), None)
     if refused is not None:
         report.verdict = SETTINGS_REFUSED
         raise SettingsRefused(
             refused.code, refused.message, where=refused.where, accepted=refused.accepted, nearest=refused.nearest
         )
-    report.extend(list(memory.notes))
-    report.extend(list(state_findings(model.dims, resolved.config, resolved.settings, rules)))
+    report.extend(memory.notes)
+    report.extend(state_findings(model.dims, resolved.config, resolved.settings, rules))
     report.extend(
-        list(
-            dangers(resolved.settings, resolved.config, _surroundings(request, model, resolved, rules, hardware_class))
-        )
+        dangers(resolved.settings, resolved.config, _surroundings(request, model, resolved, rules, hardware_class))
     )
     _plan_and_judge(report, request, rules, model, resolved, memory)
 
@@ -109,10 +107,10 @@ def _surroundings(
 def _settings_alone(report: Report, request: Request, given: Gathered, rules: EngineRules) -> None:
     """What can be said without a model: every setting, by the engine's defaults where nobody gave it."""
     for_fit(request.memory)  # nothing is compared with it, but a wrong text is bad input all the same
-    report.extend(list(given.notes))
+    report.extend(given.notes)
     resolved = resolve(given.offers, Behavior(), rules)
     report.settings, report.config = resolved.settings, resolved.config
-    report.extend(list(resolved.notes))
+    report.extend(resolved.notes)
 
 
 def _plan_and_judge(
@@ -123,8 +121,8 @@ def _plan_and_judge(
         raise memory.failure
     free = memory.reading.free if request.compare or request.fit else None
     report.plan = plan = make_plan(model.dims, resolved.config, rules, memory.device, free=free)
-    report.extend(list(plan_findings(plan, model.dims, resolved.config, rules)))
-    held_by = resolved.unmodelled if plan.bytes_of("carry_stash") else without_carry(resolved.unmodelled)
+    report.extend(plan_findings(plan, model.dims, resolved.config, rules))
+    held_by = uncounted(resolved.unmodelled, plan)
     if held_by and not request.compare:
         report.warnings.append(unmodelled_warning(held_by))
     if not request.compare:
@@ -139,8 +137,8 @@ def _plan_and_judge(
         held_by=held_by,
         ring_unknown=ring_may_shrink(plan, model.dims, resolved.config),
     )
-    report.extend(list(verdict_findings(verdict)))
-    report.extend(list(memory_findings(plan, memory.reading, resolved.config, verdict)))
+    report.extend(verdict_findings(verdict))
+    report.extend(memory_findings(plan, memory.reading, resolved.config, verdict))
     if verdict.fits is None:
         if memory.failure is not None:
             raise memory.failure

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from metrale_plan.config.given import Settings
+from metrale_plan.config.resolve import Uncounted
 from metrale_plan.config.serve import ServeConfig
 from metrale_plan.device import MemoryReading
 from metrale_plan.errors import Problem
@@ -138,6 +139,6 @@ def unmodelled_warning(held_by: tuple[str, ...]) -> Problem:
     )
 
 
-def without_carry(held_by: tuple[str, ...]) -> tuple[str, ...]:
-    """Of settings that the plan does not count, those that matter where no carried state is reserved."""
-    return tuple(name for name in held_by if not name.startswith("METRALE_NO_GDN_CARRY"))
+def uncounted(unmodelled: tuple[Uncounted, ...], plan: MemoryPlan) -> tuple[str, ...]:
+    """Of the settings that the plan does not count, those that change a byte of this plan, as they are spelled."""
+    return tuple(it.spelled for it in unmodelled if it.term is None or plan.bytes_of(it.term))

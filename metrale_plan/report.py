@@ -1,5 +1,6 @@
 """Report: everything a command found out, as values; tables and JSON are made from it and add no arithmetic."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from metrale_plan.config.given import Settings
@@ -48,6 +49,6 @@ class Report:
         """Add a note: it informs and changes no exit code."""
         self.warnings.append(Problem(code=code, message=message, where=where, severity="note"))
 
-    def extend(self, problems: tuple[Problem, ...] | list[Problem]) -> None:
+    def extend(self, problems: Iterable[Problem]) -> None:
         """Add what a reader of input had to say; whatever is not a warning is a note."""
         self.warnings += [p if p.severity == "warning" else replace(p, severity="note") for p in problems]

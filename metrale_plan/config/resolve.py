@@ -7,7 +7,7 @@ variable or a model key simply has no offer there (engine memory plan, 3.1).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from metrale_plan.config.flags import by_key
 from metrale_plan.config.given import Given, Offers, Setting, Settings
@@ -63,18 +63,30 @@ ENGINE_DEFAULTS: dict[str, Any] = {
 """Engine defaults of the settings that a formula reads, those with a rule of their own aside (3.1)."""
 
 
+class Uncounted(NamedTuple):
+    """A setting in force that changes bytes which the plan does not count.
+
+    Attributes:
+        spelled: the setting as a user set it.
+        term: the one reserve term that it moves, or None for any.
+    """
+
+    spelled: str
+    term: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """The outcome of resolving: what formulas read, where it came from, and what there is to say about it.
 
     Attributes:
-        unmodelled: settings in force whose bytes the plan does not count, as they are spelled.
+        unmodelled: settings in force whose bytes the plan does not count.
     """
 
     config: ServeConfig
     settings: Settings
     notes: tuple[Problem, ...] = field(default=())
-    unmodelled: tuple[str, ...] = field(default=())
+    unmodelled: tuple[Uncounted, ...] = field(default=())
 
 
 def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter_block: int | None = None) -> Resolved:
@@ -198,7 +210,7 @@ def resolve(offers: Offers, model: ModelDefaults, rules: EngineRules, *, drafter
         carry=settings["carry"].value if "carry" in settings else None,
         native_fp8=variable("METRALE_DENSE_FP8") and not any(key.startswith(NATIVE_FP8_FALLBACKS) for key in offers),
     )
-    return Resolved(config, settings, tuple(notes), tuple(_unmodelled(settings, config)))
+    return Resolved(config, settings, tuple(notes), tuple(_unmodelled(settings)))
 
 
 def _table_default(key: str) -> Iterator[Given]:
@@ -293,17 +305,16 @@ def _before_and_after(settings: Settings) -> Iterator[Problem]:
             )
 
 
-def _unmodelled(settings: Settings, config: ServeConfig) -> Iterator[str]:
-    """Settings that would change bytes which the plan does not count, spelled as a user set them."""
+def _unmodelled(settings: Settings) -> Iterator[Uncounted]:
+    """Settings that would change bytes which the plan does not count."""
     for key, setting in settings.items():
         row = _unmodelled_row(key)
         if row is None or setting.value is False or str(setting.value) == row.default:
             continue
-        if row.switch == "proposer" and not config.proposer:
+        if row.switch is not None and row.switch not in settings:
             continue
-        if row.switch not in (None, "proposer") and row.switch not in settings:
-            continue
-        yield f"{key}={setting.value}" if key.startswith("METRALE_") else f"--{key.replace('_', '-')}"
+        spelled = f"{key}={setting.value}" if key.startswith("METRALE_") else f"--{key.replace('_', '-')}"
+        yield Uncounted(spelled, row.term)
 
 
 @cache

@@ -171,13 +171,15 @@ class Unmodelled(NamedTuple):
 
     Attributes:
         name: flag key or variable name.
-        switch: a flag key that must be on for it to matter, "proposer" for any kind of drafting, or None.
+        switch: a flag key that must be on for it to matter, or None.
         default: the text that changes nothing.
+        term: the one reserve term that it moves, so that it matters only where that is reserved, or None for any.
     """
 
     name: str
     switch: str | None = None
     default: str | None = None
+    term: str | None = None
 
 
 UNMODELLED: tuple[Unmodelled, ...] = (
@@ -189,7 +191,7 @@ UNMODELLED: tuple[Unmodelled, ...] = (
     Unmodelled("max_loras", switch="lora_adapter", default="8"),
     Unmodelled("high_speed_swap"),
     Unmodelled("forward", default="legacy"),
-    Unmodelled("METRALE_NO_GDN_CARRY", switch="proposer"),
+    Unmodelled("METRALE_NO_GDN_CARRY", term="carry_stash"),
     Unmodelled("METRALE_DS41_MAX_SEQ", default="8192"),
     Unmodelled("METRALE_DS41_MAX_TOKENS", default="2048"),
     Unmodelled("METRALE_DS41_READER_THREADS", default="16"),
