@@ -3,13 +3,15 @@
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from metrale_plan.cli.invocation import Invocation
 from metrale_plan.errors import Problem
 from metrale_plan.printable import printable, shortened
-from metrale_plan.render.sheet import Sheet
 from metrale_plan.report import Report
+
+if TYPE_CHECKING:
+    from metrale_plan.render.sheet import Sheet
 
 PIPED_WIDTH = 100
 """Width of text that goes to no terminal, unless COLUMNS says otherwise."""
@@ -18,13 +20,14 @@ PIPED_WIDTH = 100
 def emit(
     invocation: Invocation,
     report: Report,
-    sheet: Callable[[Report], Sheet],
+    sheet: "Callable[[Report], Sheet] | None" = None,
     *,
     extra: Mapping[str, Any] | None = None,
     show_settings: bool = False,
 ) -> None:
-    """Print one planning command's report, or with `show_settings` where its settings come from.
+    """Print one planning command's report on its screen, or with `show_settings` where its settings come from.
 
+    The screen of `preflight` and `plan` is the one left out, and imported only where it is printed.
     `extra` keys are added to its JSON document.
     """
     if invocation.json:
@@ -32,17 +35,27 @@ def emit(
 
         write_json(invocation, document(report, won_over=show_settings) | dict(extra or {}))
         return
-    if show_settings:
-        from metrale_plan.render.settings import settings_sheet as sheet
-    parts = sheet(report)
+    parts = _screen(report, sheet, show_settings)
     if parts:
         write_sheet(invocation, parts)
         invocation.stdout.flush()  # so that the notes follow the answer where both go to one terminal
     write_problems(invocation.stderr, [*report.warnings, *([report.error] if report.error is not None else [])])
 
 
+def _screen(report: Report, sheet: "Callable[[Report], Sheet] | None", show_settings: bool) -> "Sheet":
+    if show_settings:
+        from metrale_plan.render.settings import settings_sheet
+
+        return settings_sheet(report)
+    if sheet is not None:
+        return sheet(report)
+    from metrale_plan.render.plan import plan_sheet
+
+    return plan_sheet(report)
+
+
 def emit_answer(
-    invocation: Invocation, command: str, answer: Any, sheet: Callable[[], Sheet], warnings: Iterable[Problem] = ()
+    invocation: Invocation, command: str, answer: Any, sheet: "Callable[[], Sheet]", warnings: Iterable[Problem] = ()
 ) -> None:
     """Print the answer of a command that plans nothing: under JSON, one key named as the command."""
     warnings = list(warnings)
@@ -63,7 +76,7 @@ def write_json(invocation: Invocation, document: dict[str, Any]) -> None:
     invocation.stdout.write(json_text(document, indent=2) + "\n")
 
 
-def write_sheet(invocation: Invocation, sheet: Sheet) -> None:
+def write_sheet(invocation: Invocation, sheet: "Sheet") -> None:
     """A screen on stdout: through rich on a terminal, as plain text anywhere else."""
     out, environ = invocation.stdout, invocation.environ
     dumb = environ.get("TERM") == "dumb"

@@ -105,8 +105,7 @@ def answer(invocation: Invocation, asked: "Request", *, show_settings: bool = Fa
     from metrale_plan.assemble import assemble
     from metrale_plan.cli.output import emit
     from metrale_plan.memory import live_reader
-    from metrale_plan.render.plan import plan_sheet
 
     report = assemble(asked, live_reader(asked.memory))
-    emit(invocation, report, plan_sheet, show_settings=show_settings)
+    emit(invocation, report, show_settings=show_settings)
     return report.exit_code

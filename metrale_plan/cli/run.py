@@ -211,7 +211,6 @@ def _progress(invocation: Invocation) -> "Callable[[Report | None, float], None]
 def _tell(invocation: Invocation, report: "Report", launch: Launch, go: bool) -> None:
     """What was found: on stdout when nothing is started, on stderr when stdout will be the serve's."""
     from metrale_plan.cli.output import emit, write_json, write_problems
-    from metrale_plan.render.plan import plan_sheet
 
     problems = [*report.warnings, *([report.error] if report.error is not None else [])]
     if invocation.json:
@@ -221,12 +220,13 @@ def _tell(invocation: Invocation, report: "Report", launch: Launch, go: bool) ->
         write_json(invocation, envelope("run", report.exit_code, report.warnings, report.error) | {"run": body})
     elif go:
         from metrale_plan.render.plain import plain
+        from metrale_plan.render.plan import plan_sheet
 
         headline = plan_sheet(report)[:1]
         invocation.stderr.write(plain(headline, 1000) if headline else "")
         write_problems(invocation.stderr, problems)
     else:
-        emit(invocation, report, plan_sheet)
+        emit(invocation, report)
 
 
 def _become(launch: Launch, invocation: Invocation) -> int:
